@@ -177,7 +177,7 @@ struct DecisionStage: GatedStage {
         try connection.countTowardsLimit(of: route, admission, request, services)
         let identity: FieldLines
         do {
-            identity = try dispatcher.edition.identityMaker.identity(
+            identity = try dispatcher.snapshot.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: false), now: loop.now())
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")

@@ -23,16 +23,16 @@ package struct Dispatcher {
     /// The connection that the request came on.
     package let connection: EdgeConnection
     /// What the configuration said when the request began.
-    package let edition: Edition
+    package let snapshot: EdgeSnapshot
     /// What every connection shares.
-    package var services: EdgeServices { edition.services }
+    package var services: EdgeServices { snapshot.services }
     /// The state of the connection's event loop.
     package var loop: LoopState { connection.loop }
 
-    /// Takes the edition that the connection has for this request.
+    /// Takes the snapshot that the connection has for this request.
     init(connection: EdgeConnection) {
         self.connection = connection
-        edition = connection.edition
+        snapshot = connection.snapshot
     }
 
     /// Starts answering. A refusal that needs neither the store nor the body is written before it returns.
@@ -192,7 +192,7 @@ package struct Dispatcher {
             if route.configuration.servesRuntime { return .tools(route) }
             try requireMethod(of: head, takenBy: route)
             // A route without an upstream only serves the decision endpoint.
-            guard let pool = edition.upstreams.pool(for: route), !pool.isEmpty else { throw Problem(.notFound) }
+            guard let pool = snapshot.upstreams.pool(for: route), !pool.isEmpty else { throw Problem(.notFound) }
             if route.configuration.webSocket, asksForWebSocket(head) {
                 return .socket(.upstream(route, pool, isRuntime: false))
             }
@@ -213,11 +213,11 @@ package struct Dispatcher {
                 throw methodNotAllowed(["GET"])
             }
             guard case .agent = own else { return .socket(.echo) }
-            guard let pool = edition.upstreams.runtime else { return .socket(.agent) }
+            guard let pool = snapshot.upstreams.runtime else { return .socket(.agent) }
             return .socket(.upstream(RuntimeTarget.route, pool, isRuntime: true))
         case .runtime:
             // `/api/runtime/…`: only an external Runtime has other paths there.
-            guard let pool = edition.upstreams.runtime else { throw Problem(.notFound) }
+            guard let pool = snapshot.upstreams.runtime else { throw Problem(.notFound) }
             try requireMethod(of: request.head, takenBy: RuntimeTarget.route)
             return .proxy(RuntimeTarget.route, pool, isRuntime: true)
         }
@@ -299,12 +299,12 @@ package struct Dispatcher {
         _ request: GateRequest, _ terms: AccessTerms, for stage: some GatedStage
     ) throws(Problem) -> (any Exchange)? {
         let question: StoreQuestion
-        switch try Gate(edition.gate).judge(request, terms) {
+        switch try Gate(snapshot.gate).judge(request, terms) {
         case .admitted(let admission): return try stage.proceed(admission)
         case .askStore(let asked): question = asked
         }
         let deferred = DeferredExchange(writer: connection)
-        let (gate, opensSocket) = (Gate(edition.gate), request.opensSocket)
+        let (gate, opensSocket) = (Gate(snapshot.gate), request.opensSocket)
         loop.questions.ask(question) { answer in
             guard !deferred.isGone else { return }
             if case .success(let admission) = answer { gate.remember(admission, answering: question) }

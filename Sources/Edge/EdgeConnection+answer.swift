@@ -159,7 +159,7 @@ extension EdgeConnection: ResponseWriter {
         }
         if machine.mustDrain, !machine.isClosed { tunnel.drain() }
         // The configuration may have changed while the handshake was answered.
-        if let current = loop.edition, current !== edition {
+        if let current = loop.snapshot, current !== snapshot {
             endTunnel(unless: { current.services.routes.contains($0) })
         }
         act()

@@ -14,9 +14,9 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package typealias OutboundOut = ByteBuffer
 
     /// What the configuration said when the current request began.
-    private(set) var edition: Edition
+    private(set) var snapshot: EdgeSnapshot
     /// What every connection shares.
-    package var services: EdgeServices { edition.services }
+    package var services: EdgeServices { snapshot.services }
     /// The state of the event loop.
     package let loop: LoopState
     /// The client's channel.
@@ -56,12 +56,12 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     private var isWritable = true
     private(set) var isFlushPending = false
 
-    init(edition: Edition, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
-        self.edition = edition
+    init(snapshot: EdgeSnapshot, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
+        self.snapshot = snapshot
         self.loop = loop
         self.channel = channel
         self.origin = origin
-        self.machine = ConnectionMachine(limits: edition.services.wireLimits, isStream: origin.isStream)
+        self.machine = ConnectionMachine(limits: snapshot.services.wireLimits, isStream: origin.isStream)
         self.requestID = loop.nextRequestID()
         self.output = DirectOutput(isPlain: !origin.isTLS && !origin.isStream)
         self.deadline = ConnectionDeadline(loop.deadlines)
@@ -121,7 +121,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     }
 
     private func beginRequest() {
-        if let current = loop.edition { edition = current }
+        if let current = loop.snapshot { snapshot = current }
         requestID = loop.nextRequestID()
         answerFields = nil
         record = RequestRecord(receivedAt: loop.now(), startedAt: .now())

@@ -23,12 +23,12 @@ struct EdgeHTTP2Settings {
     /// Sets up HTTP/2 on a connection whose TLS handshake chose it.
     ///
     /// - Parameters:
-    ///   - goodbyes: is told of every frame that SwiftNIO writes.
+    ///   - goAway: is told of every frame that SwiftNIO writes.
     ///   - stream: makes the pipeline of a new stream.
     ///   - channel: with its TLS already in the pipeline. Called on its event loop.
     /// - Throws: where the pipeline can't be changed, as on a closed channel.
     func configure(
-        _ channel: any Channel, _ goodbyes: SentGoodbyes,
+        _ channel: any Channel, _ goAway: GoAwayObserver,
         stream: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) throws {
         var configuration = NIOHTTP2Handler.Configuration()
@@ -41,7 +41,7 @@ struct EdgeHTTP2Settings {
         // The sequence of streams that is returned is dropped, since the closure sets up the streams. Only this way of
         // making the handler takes both a delegate for frames and SwiftNIO's own multiplexer.
         _ = try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
-            mode: .server, streamDelegate: nil, frameDelegate: goodbyes, configuration: configuration,
+            mode: .server, streamDelegate: nil, frameDelegate: goAway, configuration: configuration,
             streamInitializer: stream)
     }
 }

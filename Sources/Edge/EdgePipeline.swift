@@ -54,8 +54,8 @@ package struct EdgePipeline: Sendable {
                 services.warnOfForwarding()
                 throw ChannelError.operationUnsupported
             }
-            let arrival = Arrival(of: channel, on: state.value, within: services.headerTimeout)
-            let reader = ProxyProtocolHandler(arrival) { source in
+            let pending = PendingConnection(of: channel, on: state.value, within: services.headerTimeout)
+            let reader = ProxyProtocolHandler(pending) { source in
                 try serve(channel, source ?? peer, state)
             }
             try channel.pipeline.syncOperations.addHandler(reader)
@@ -81,7 +81,8 @@ package struct EdgePipeline: Sendable {
         try channel.pipeline.syncOperations.addHandler(TransportEndHandler())
         // A client that opens a connection and does not finish the handshake is disconnected.
         let handshake = NIOLoopBound(
-            Arrival(of: channel, on: state.value, within: services.headerTimeout), eventLoop: channel.eventLoop)
+            PendingConnection(of: channel, on: state.value, within: services.headerTimeout),
+            eventLoop: channel.eventLoop)
         guard contexts.goByName else {
             return try secure(channel, contexts.choice(for: nil), peer, state, handshake)
         }
@@ -97,7 +98,7 @@ package struct EdgePipeline: Sendable {
     /// Sets up TLS, and above it what the client chooses in the handshake.
     private func secure(
         _ channel: any Channel, _ choice: ServerContexts.Choice, _ peer: [UInt8]?, _ state: NIOLoopBound<LoopState>,
-        _ handshake: NIOLoopBound<Arrival>
+        _ handshake: NIOLoopBound<PendingConnection>
     ) throws {
         let server = NIOLoopBound(NIOSSLServerHandler(context: choice.context), eventLoop: channel.eventLoop)
         try channel.pipeline.syncOperations.addHandler(server.value)
@@ -126,26 +127,27 @@ package struct EdgePipeline: Sendable {
     ) throws {
         let output = HTTP2Output()
         let watch = NIOLoopBound(
-            StreamWatch(channel: channel, output: output, loop: state.value, idleTimeout: services.idleTimeout),
+            HTTP2ConnectionCloser(
+                channel: channel, output: output, loop: state.value, idleTimeout: services.idleTimeout),
             eventLoop: channel.eventLoop)
         let settings = EdgeHTTP2Settings(maxHeader: services.wireLimits.maxHead)
-        let goodbyes = SentGoodbyes()
+        let goAway = GoAwayObserver()
         try channel.pipeline.syncOperations.addHandler(output)
         try channel.pipeline.syncOperations.addHandler(LateHeaders())
         try channel.pipeline.syncOperations.addHandler(SettingsWait(maxHead: settings.maxHeaderList))
         let origin = NIOLoopBound(origin, eventLoop: channel.eventLoop)
-        try settings.configure(channel, goodbyes) { stream in
+        try settings.configure(channel, goAway) { stream in
             stream.eventLoop.makeCompletedFuture {
                 watch.value.opened(stream)
                 try add(to: stream, state.value, origin.value)
             }
         }
-        try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionEnd(goodbyes, watch.value))
+        try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionEnd(goAway, watch.value))
     }
 
     private func add(to channel: any Channel, _ state: LoopState, _ origin: ConnectionOrigin) throws {
-        guard let edition = state.edition else { throw ChannelError.operationUnsupported }
-        let connection = EdgeConnection(edition: edition, loop: state, channel: channel, origin: origin)
+        guard let snapshot = state.snapshot else { throw ChannelError.operationUnsupported }
+        let connection = EdgeConnection(snapshot: snapshot, loop: state, channel: channel, origin: origin)
         if origin.isStream {
             let stream = HTTP2Stream(connection, limits: services.wireLimits)
             connection.stream = stream

@@ -15,40 +15,7 @@ import Synchronization
 import TrafficCop
 import Web
 
-/// What the audit log says of a refused request. Nothing in it is a credential or a whole id.
-package struct RefusedRequest: Sendable {
-    /// Its id.
-    package let requestID: String
-    /// The client's address.
-    package let client: String?
-    /// The path, without credentials and without the query.
-    package let path: String?
-    /// The configured path of its route, `api`, `page` or `none`.
-    package let route: String
-    /// The host that its route is bound to.
-    package let routeHost: String?
-    /// The method, if it is a registered one.
-    package let method: String?
-
-    /// - Parameter client: nil where it is not known yet.
-    /// - Parameter path: as ``RedactedTarget/path(of:canonical:)`` shows it.
-    package init(
-        requestID: String, client: String?, path: String?, route: String, routeHost: String? = nil,
-        method: String? = nil
-    ) {
-        self.requestID = requestID
-        self.client = client
-        self.path = path
-        self.route = route
-        self.routeHost = routeHost
-        self.method = method
-    }
-}
-
-/// Writes a refusal to the audit log. Called on the event loop that refuses; it must not wait.
-package typealias RefusalSink = @Sendable (Problem, RefusedRequest) -> Void
-
-/// What every connection shares, in one edition of the configuration. Immutable, or safe to use from any thread.
+/// What every connection shares, for one snapshot of the configuration. Immutable, or safe to use from any thread.
 package final class EdgeServices: Sendable {
     /// The configuration of the gateway.
     package let configuration: GatewayConfiguration
@@ -65,15 +32,15 @@ package final class EdgeServices: Sendable {
     /// Whether any route is a protected resource.
     let hasResources: Bool
     /// The protocol sessions of resources.
-    let protocolSessions: ProtocolSessionDesk
+    let protocolSessions: ProtocolSessionAccess
     /// The embedded Runtime's tools (`runtime.mcp`).
-    let tools: ToolDesk
+    let tools: ToolService
     /// Which web origins may use the gateway.
     package let origins: OriginPolicy
     /// The limits of requests of the routes.
     let limiters: RouteLimiters
     /// How many sockets each session and each user holds.
-    package let census: SocketCensus
+    package let socketLimiter: SocketLimiter
     /// The counters of the edge.
     package let metrics: EdgeMetrics
     /// The operator's log.
@@ -109,7 +76,7 @@ package final class EdgeServices: Sendable {
     /// - Parameter old: the services before a reload: what does not depend on the configuration is taken over.
     package init(
         configuration: GatewayConfiguration, securityGuard: SecurityGuard, runtime: Runtime, responder: APIResponder,
-        protocolSessions: ProtocolSessionDesk, tools: ToolDesk, origins: OriginPolicy, metrics: EdgeMetrics,
+        protocolSessions: ProtocolSessionAccess, tools: ToolService, origins: OriginPolicy, metrics: EdgeMetrics,
         logger: Logger,
         clock: @escaping @Sendable () -> Int64, refused: @escaping RefusalSink, replacing old: EdgeServices? = nil
     ) {
@@ -130,7 +97,7 @@ package final class EdgeServices: Sendable {
         self.clock = clock
         self.refused = refused
         let most = Self.mostSockets(configuration.limits)
-        self.census = old?.census ?? SocketCensus(perSession: most.perSession, perUser: most.perUser)
+        self.socketLimiter = old?.socketLimiter ?? SocketLimiter(perSession: most.perSession, perUser: most.perUser)
         self.sampling = TraceSampling(isOn: configuration.tracing.otlp != nil, ratio: configuration.tracing.ratio)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { HostName.withoutPort(Array($0.lowercased().utf8)) })
@@ -146,10 +113,10 @@ package final class EdgeServices: Sendable {
         self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Has the census obey the limits of this configuration. Sockets that are open stay open.
+    /// Applies the limits of this configuration to sockets that are opened from now on. Sockets that are open stay open.
     package func limitSockets() {
         let most = Self.mostSockets(configuration.limits)
-        census.limit(perSession: most.perSession, perUser: most.perUser)
+        socketLimiter.limit(perSession: most.perSession, perUser: most.perUser)
     }
 
     private static func mostSockets(_ limits: GatewayConfiguration.Limits) -> (perSession: Int, perUser: Int) {
@@ -166,7 +133,7 @@ package final class EdgeServices: Sendable {
     }
 
     /// Logs once that browsers get no cookies, because the connection is neither TLS nor loopback. Each of these
-    /// warnings is told once for an edition.
+    /// warnings is told once for a snapshot.
     func warnOfMissingCookies() {
         guard !hasWarnedOfCookies.exchange(true, ordering: .relaxed) else { return }
         logger.warning(

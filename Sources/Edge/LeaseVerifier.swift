@@ -68,7 +68,7 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
         {
             return .sessionUpgraded
         }
-        if let key = terms.key, securityGuard.keyRing.fallen.contains(key) { return .tokenRevoked }
+        if let key = terms.key, securityGuard.keyRing.retiredKeys.contains(key) { return .tokenRevoked }
         let isRevoked = securityGuard.isRevoked(
             tokenID: terms.tokenID, familyID: terms.familyID, subject: terms.subject, issuedAt: terms.tokenIssuedAt)
         return isRevoked ? .tokenRevoked : nil

@@ -11,7 +11,7 @@ package typealias LeaseStore = FamilyStore & RevocationStore & ChangeFeed
 /// Passes the store's feed on to the leases of every loop, and asks the store about leases that may be over. Safe from
 /// any thread. What it learns is given to each loop as a job, in the order in which it comes.
 package final class LeaseWatch: Sendable {
-    private let loops: LoopStates
+    private let loops: LoopStateRegistry
     private let held: HeldSessions
     private let heldAccounts: HeldSessions
     private let profiles: CallerProfiles
@@ -21,12 +21,13 @@ package final class LeaseWatch: Sendable {
     private let skew: Int64
     private let subscription = Mutex<Subscription?>(nil)
     /// Checking all leases.
-    private let check = Mutex(WantedWork())
+    private let check = Mutex(CoalescedWork())
 
     /// - Parameter held: filled by the loops' tables; a change of a session that is not in it wakes no loop.
     /// - Parameter skew: `tokens.clock_skew` in ms, which is added to the expiry of a refreshed token.
     package init(
-        loops: LoopStates, held: HeldSessions, heldAccounts: HeldSessions, profiles: CallerProfiles, runtime: Runtime,
+        loops: LoopStateRegistry, held: HeldSessions, heldAccounts: HeldSessions, profiles: CallerProfiles,
+        runtime: Runtime,
         state: any LeaseStore,
         clock: @escaping @Sendable () -> Int64, skew: Int64
     ) {
@@ -125,11 +126,11 @@ extension LeaseWatch {
 
     /// Checks all leases: one check at a time, repeated until the store has answered.
     package func scheduleCheck() {
-        guard check.withLock({ $0.want() }) else { return }
+        guard check.withLock({ $0.request() }) else { return }
         Task { [weak self] in
-            while let self, self.check.withLock({ $0.take() }) {
+            while let self, self.check.withLock({ $0.takeRequest() }) {
                 do { try await self.checkAll() } catch {
-                    _ = self.check.withLock { $0.want() }
+                    _ = self.check.withLock { $0.request() }
                     try? await Task.sleep(for: .milliseconds(250))
                 }
             }

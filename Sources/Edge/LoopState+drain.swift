@@ -9,7 +9,7 @@ extension LoopState {
     ///   the first half, so that not all clients reconnect at once.
     package func drain(within limit: Int64) {
         isDraining = true
-        for parent in streamParents.values { parent.drain() }
+        for parent in http2Connections.values { parent.drain() }
         let open = Array(connections.values)
         let step = Double(limit) / 2 / Double(max(1, open.count))
         for (index, connection) in open.enumerated() {
@@ -20,5 +20,5 @@ extension LoopState {
     }
 
     /// How many connections and streams there are, those among them that carry no requests yet.
-    package var openCount: Int { connections.count + streamParents.count + arrivals }
+    package var openCount: Int { connections.count + http2Connections.count + pendingConnections }
 }

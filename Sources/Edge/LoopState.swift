@@ -14,7 +14,7 @@ package final class LoopState {
     /// The event loop.
     package let loop: any EventLoop
     /// What the current configuration says; nil until the edge is built.
-    package private(set) var edition: Edition?
+    package private(set) var snapshot: EdgeSnapshot?
     /// The leases of the loop's sockets and streams.
     package let leases: LeaseTable
     /// Hands written bytes to the kernel.
@@ -34,9 +34,9 @@ package final class LoopState {
     /// The open connections and streams.
     package var connections: [ObjectIdentifier: EdgeConnection] = [:]
     /// The open HTTP/2 connections; their streams are among `connections`. An entry goes when its connection is closed.
-    package var streamParents: [ObjectIdentifier: StreamWatch] = [:]
-    /// How many connections were accepted and carry no requests yet; see ``Arrival``.
-    var arrivals = 0
+    package var http2Connections: [ObjectIdentifier: HTTP2ConnectionCloser] = [:]
+    /// How many connections were accepted and carry no requests yet; see ``PendingConnection``.
+    var pendingConnections = 0
     /// Whether the gateway is stopping.
     var isDraining = false
     /// The open sockets.
@@ -73,11 +73,11 @@ package final class LoopState {
         self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
     }
 
-    /// Replaces the edition. Requests that have begun keep the old one; sockets whose route is gone end. To be called
+    /// Replaces the snapshot. Requests that have begun keep the old one; sockets whose route is gone end. To be called
     /// on the loop. Checks of the new upstreams begin at once, on the loop that makes them.
-    package func change(to next: Edition) {
-        if let edition { next.gate.storeHealth = edition.gate.storeHealth }
-        edition = next
+    package func change(to next: EdgeSnapshot) {
+        if let snapshot { next.gate.storeHealth = snapshot.gate.storeHealth }
+        snapshot = next
         for pool in next.upstreams.all { pool.startChecks() }
         let isRouted = { (route: Route) in next.services.routes.contains(route) }
         for connection in Array(connections.values) { connection.endTunnel(unless: isRouted) }

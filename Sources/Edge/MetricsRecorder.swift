@@ -12,7 +12,7 @@ package final class MetricsRecorder: Sendable {
     private let metrics: EdgeMetrics
     private let securityGuard: SecurityGuard
     private let state: any ChangeFeed
-    private let loops: LoopStates
+    private let loops: LoopStateRegistry
     private let grace: Int64
     private let processorTime: FloatingPointCounter
     private let lastProcessorTime = Mutex<Double>(0)
@@ -20,7 +20,8 @@ package final class MetricsRecorder: Sendable {
     /// - Parameter version: the version that runs, for `gatehouse_build_info`.
     /// - Parameter grace: `state.grace` in ms.
     package init(
-        metrics: EdgeMetrics, securityGuard: SecurityGuard, state: any ChangeFeed, loops: LoopStates, grace: Int64,
+        metrics: EdgeMetrics, securityGuard: SecurityGuard, state: any ChangeFeed, loops: LoopStateRegistry,
+        grace: Int64,
         version: String
     ) {
         self.metrics = metrics
@@ -44,7 +45,7 @@ package final class MetricsRecorder: Sendable {
             leases += loop.leases.count
             sockets += loop.socketCount
             ends.merge(loop.leases.ends, uniquingKeysWith: +)
-            guard let tally = loop.edition?.gate.tokens.tally else { return }
+            guard let tally = loop.snapshot?.gate.tokens.tally else { return }
             hits += tally.hits
             results.merge(tally.results, uniquingKeysWith: +)
         }

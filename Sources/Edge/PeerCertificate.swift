@@ -1,8 +1,6 @@
 import Answers
 import EdgeConfiguration
 import EdgeCore
-import Foundation
-import NIOSSL
 import Synchronization
 
 /// What is known of the certificate of a connection's client. It was verified in the handshake.
@@ -13,39 +11,6 @@ enum PeerCertificate {
     case missing
     /// It has shown one that `server.tls.client_ca` accepts; any other ends the handshake.
     case shown(ShownCertificate)
-}
-
-/// The certificates of `server.tls.client_ca`, for as long as they are configured.
-final class ClientAuthority: Sendable {
-    /// The file as it was read.
-    let certificates: Data?
-    /// Whether a certificate that was verified against them still counts.
-    let isCurrent = Atomic(true)
-
-    /// A file that can't be read gives nil; the contexts that are made from the same file then fail.
-    init(file: String) { certificates = FileManager.default.contents(atPath: file) }
-}
-
-/// A client's certificate that was verified in the handshake.
-final class ShownCertificate: Sendable {
-    /// The longest certificate that is forwarded, in bytes of DER.
-    private static let longest = 12 * 1024
-
-    /// The value of `Client-Cert` (RFC 9440 section 2.2), a byte sequence of DER; nil for a certificate that is too
-    /// long.
-    let field: String?
-    /// Until when it is valid, in ms since the Unix epoch.
-    let validUntil: Int64
-    /// What it was verified against.
-    let authority: ClientAuthority
-
-    /// Reads what is needed of the certificate once for the connection.
-    init(_ certificate: NIOSSLCertificate, by authority: ClientAuthority) {
-        self.authority = authority
-        let bytes = (try? certificate.toDERBytes()) ?? []
-        field = bytes.isEmpty || bytes.count > Self.longest ? nil : ":\(Data(bytes).base64EncodedString()):"
-        validUntil = Int64(certificate.notValidAfter).multipliedReportingOverflow(by: 1_000).partialValue
-    }
 }
 
 extension EdgeConnection {

@@ -40,14 +40,3 @@ package final class ProtocolSessionMemory {
         known.removeAll()
     }
 }
-
-/// The store of protocol sessions, as the edge uses it. It may be used from any thread.
-package struct ProtocolSessionDesk: Sendable {
-    let store: any ProtocolSessionStore
-    let clock: @Sendable () -> Int64
-
-    package init(store: any ProtocolSessionStore, clock: @escaping @Sendable () -> Int64) {
-        self.store = store
-        self.clock = clock
-    }
-}

@@ -8,15 +8,15 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let arrival: Arrival
+    private let pending: PendingConnection
     /// Builds the rest of the pipeline for a client of this address; nil keeps the peer's own.
     private let serve: ([UInt8]?) throws -> Void
     private var buffer = ByteBuffer()
     private var isDone = false
 
     /// - Parameter serve: called once, when the header is complete. Where it throws, the connection is closed.
-    init(_ arrival: Arrival, serve: @escaping ([UInt8]?) throws -> Void) {
-        self.arrival = arrival
+    init(_ pending: PendingConnection, serve: @escaping ([UInt8]?) throws -> Void) {
+        self.pending = pending
         self.serve = serve
     }
 
@@ -44,7 +44,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
 
     private func begin(_ context: ChannelHandlerContext, _ address: [UInt8]?) {
         isDone = true
-        arrival.end()
+        pending.end()
         do {
             try serve(address.flatMap(IPAddress.canonical))
         } catch {

@@ -77,12 +77,12 @@ struct RouteStage: GatedStage {
         for asked: ProtocolSessionRecord, then admission: Admission, _ judge: ProtocolSessionJudge
     ) -> (any Exchange)? {
         let deferred = DeferredExchange(writer: connection)
-        let desk = services.protocolSessions
+        let sessions = services.protocolSessions
         let bound = NIOLoopBound((self, deferred, judge), eventLoop: connection.eventLoop)
         let endings = loop.protocolSessions.endings
         let answer = connection.eventLoop.makeFutureWithTask { () -> Result<ProtocolSessionRecord, Problem> in
             do throws(Problem) {
-                return .success(try await ResourceStage.look(for: asked, desk))
+                return .success(try await ResourceStage.look(for: asked, sessions))
             } catch {
                 return .failure(error)
             }
@@ -106,7 +106,7 @@ struct RouteStage: GatedStage {
     private func forward(_ admission: Admission, _ agents: Agents) throws(Problem) -> (any Exchange)? {
         let identity: FieldLines
         do {
-            identity = try dispatcher.edition.identityMaker.identity(
+            identity = try dispatcher.snapshot.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")

@@ -87,7 +87,8 @@ struct SocketStage: GatedStage {
         let answer = handshakeAnswer(
             accept: accept(try handshakeKey()), ownProtocol: try Subprotocols.read(head).offersOwn)
         let socket = EmbeddedSocket(
-            application: application, admission: admission, place: try place(for: admission), leases: loop.leases,
+            application: application, admission: admission, reservation: try reservation(for: admission),
+            leases: loop.leases,
             leaseBounds: services.leaseBounds, admittedAt: loop.now(), deadlines: loop.deadlines,
             maxMessage: settings.maxMessage, pingInterval: .milliseconds(settings.ping))
         services.metrics.upgrades.increment()
@@ -99,10 +100,10 @@ struct SocketStage: GatedStage {
         _ admission: Admission, to pool: UpstreamPool, _ route: Route, isRuntime: Bool
     ) throws(Problem) -> (any Exchange)? {
         // A socket on an open route belongs to no user or session, so it is not counted.
-        let place = admission.isOpen ? nil : try place(for: admission)
+        let reservation = admission.isOpen ? nil : try reservation(for: admission)
         let identity: FieldLines
         do {
-            identity = try dispatcher.edition.identityMaker.identity(
+            identity = try dispatcher.snapshot.identityMaker.identity(
                 of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
         } catch {
             throw Problem(.overloaded, reason: "assertion_failed")
@@ -118,7 +119,7 @@ struct SocketStage: GatedStage {
             terms: RelayExchange.Terms(
                 head: forwarded.upgrade(protocols: offers.plain), timeout: route.timeout,
                 accept: accept(try handshakeKey()), ownsCORS: true, admission: admission,
-                leaseBounds: services.leaseBounds, admittedAt: loop.now(), place: place,
+                leaseBounds: services.leaseBounds, admittedAt: loop.now(), reservation: reservation,
                 // Browsers fail a handshake that is answered without a subprotocol when they offered some, which they
                 // must do to carry credentials. Where the upstream chooses none, the gateway's own is answered.
                 ownProtocol: offers.carriesCredentials && offers.offersOwn ? Subprotocols.own : nil,
@@ -128,11 +129,11 @@ struct SocketStage: GatedStage {
         return exchange
     }
 
-    private func place(for admission: Admission) throws(Problem) -> SocketPlace {
-        guard let place = SocketPlace(census: services.census, admission: admission) else {
+    private func reservation(for admission: Admission) throws(Problem) -> SocketReservation {
+        guard let reservation = SocketReservation(limiter: services.socketLimiter, admission: admission) else {
             throw Problem(.rateLimited, detail: "Too many sockets are open.", reason: "socket_cap")
         }
-        return place
+        return reservation
     }
 
     // MARK: The handshake

@@ -36,8 +36,8 @@ struct ToolConversation: Sendable {
     /// What the request says, its body included.
     let facts: ToolFacts
     let runtime: Runtime
-    let sessions: ProtocolSessionDesk
-    let desk: ToolDesk
+    let sessions: ProtocolSessionAccess
+    let tools: ToolService
 
     /// Judges the request, and runs what is not answered with a stream. A call without a stream runs here, so this may
     /// take as long as the call.
@@ -76,10 +76,10 @@ struct ToolConversation: Sendable {
         guard facts.session == nil else {
             throw RPCFault(.invalidRequest, "The session has begun already.", id: request.id)
         }
-        guard case .result(let result) = try desk.server.step(request, era) else {
+        guard case .result(let result) = try tools.server.step(request, era) else {
             throw RPCFault(.invalidRequest, "This is no request to begin with.", id: request.id)
         }
-        let id = try await desk.open(facts.principal, facts.client)
+        let id = try await tools.open(facts.principal, facts.client)
         let record = record(Array(id.utf8), upstream: Self.place)
         guard try await sessions.store.bind(protocolSession: record) else {
             _ = try await runtime.end(id: id)
@@ -109,7 +109,7 @@ struct ToolConversation: Sendable {
     private func outcome(
         of request: RPCRequest, _ era: ToolEra, _ intentID: String, _ permit: () async throws -> Permit
     ) async throws -> Outcome {
-        switch try desk.server.step(request, era) {
+        switch try tools.server.step(request, era) {
         case .result(let result):
             return .answer(status: 200, body: .object(RPCText.response(request.id, result)))
         case .call(let call):
@@ -128,7 +128,7 @@ struct ToolConversation: Sendable {
                 guard !request.method.hasSameBytes(as: "initialize") else {
                     throw RPCFault(.invalidRequest, "'initialize' is never part of a batch.", id: request.id)
                 }
-                switch try desk.server.step(request, era) {
+                switch try tools.server.step(request, era) {
                 case .result(let result): answers.append(.object(RPCText.response(request.id, result)))
                 case .call(let call):
                     let run = ToolRun(
@@ -176,7 +176,7 @@ struct ToolConversation: Sendable {
         let intent = Intent(id: run.intentID, name: run.call.name, params: run.call.arguments)
         do {
             let event = try await runtime.execute(permit: run.permit, intent: intent)
-            return RPCText.response(run.id, desk.server.result(ofEvent: event, run.era))
+            return RPCText.response(run.id, tools.server.result(ofEvent: event, run.era))
         } catch let fault as AgentFault {
             return RPCText.error(RPCFault(.internalError, fault.message, id: run.id))
         } catch {
@@ -194,7 +194,7 @@ struct ToolConversation: Sendable {
         while !Task.isCancelled {
             // While the store is silent, it is asked again.
             switch try? await runtime.state(ofIntent: id.intentID, in: permit) {
-            case .over(let event)?: return RPCText.response(id, desk.server.result(ofEvent: event, era))
+            case .over(let event)?: return RPCText.response(id, tools.server.result(ofEvent: event, era))
             case .unknown? where ContinuousClock.now < stored: break
             case .unknown?: return RPCText.error(RPCFault(.invalidRequest, "There is no such call.", id: id))
             case .underWay?, nil: break
@@ -240,7 +240,7 @@ struct ToolConversation: Sendable {
                 // Another request may have made it anew: then that one stays.
                 try await sessions.store.end(protocolSession: known)
             }
-            record.upstream = try await desk.open(principal, facts.client)
+            record.upstream = try await tools.open(principal, facts.client)
             let isBound = try await sessions.store.bind(protocolSession: record)
             let winner = try await sessions.store.protocolSession(hash: record.hash, since: 0)?.upstream
             // Another request may have been faster: then its session is taken in the next round.

@@ -28,7 +28,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private let deadline: ConnectionDeadline
     private var leaseID: LeaseTable.ID?
     /// A place among the sockets and streams of the session and its user; nil for the answer to a call.
-    private var place: SocketPlace?
+    private var place: SocketReservation?
     /// The Runtime's side of the session's stream.
     private var agent: AgentConnection?
     private var task: Task<Void, Never>?
@@ -112,7 +112,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         facts.body = body
         let services = connection.services
         let conversation = ToolConversation(
-            facts: facts, runtime: services.runtime, sessions: services.protocolSessions, desk: services.tools)
+            facts: facts, runtime: services.runtime, sessions: services.protocolSessions, tools: services.tools)
         let endings = loop.protocolSessions.endings
         let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
         connection.eventLoop.makeFutureWithTask { try await conversation.decide() }.whenComplete { result in
@@ -151,7 +151,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     // MARK: Streams
 
     private func open(_ stream: ToolStream) {
-        if stream.isLasting { place = SocketPlace(census: connection.services.census, permit: stream.permit) }
+        if stream.isLasting { place = SocketReservation(limiter: connection.services.socketLimiter, permit: stream.permit) }
         takeLease(stream.permit)
         let end = leaseID.flatMap { loop.leases.endBeforeUse(of: $0) }
         obey(machine.opened(hasPlace: !stream.isLasting || place != nil, end: end, listens: stream.listens))
@@ -162,7 +162,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         guard machine.isStreaming else { return }
         let conversation = ToolConversation(
             facts: facts, runtime: connection.services.runtime, sessions: connection.services.protocolSessions,
-            desk: connection.services.tools)
+            tools: connection.services.tools)
         switch stream {
         case .call(let run):
             if run.era.primesStreams { prime(.call(run.id)) }

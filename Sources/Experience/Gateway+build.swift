@@ -90,7 +90,7 @@ private func assemble(
     let runtime = makeRuntime(gateway, configuration, trafficCop)
 
     // 4. The API.
-    let loopStates = LoopStates()
+    let loopStates = LoopStateRegistry()
     let (held, heldAccounts) = (HeldSessions(), HeldSessions())
     let watch = LeaseWatch(
         loops: loopStates, held: held, heldAccounts: heldAccounts, profiles: securityGuard.profiles,
@@ -107,13 +107,13 @@ private func assemble(
     }
     let documents = try documentFetch(configuration)
     started.append { await documents.shutdown() }
-    let editions = EditionMaker(
+    let builder = EdgeSnapshotBuilder(
         gateway: gateway, securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
         fetch: fetch, documents: documents, issuer: issuer, address: listener.address, loops: loopStates,
         loopCount: loops.count, metrics: metrics)
 
     // 5. The edge.
-    let services = try editions.services(for: configuration)
+    let services = try builder.services(for: configuration)
     let exporter = configuration.tracing.otlp.map { origin in
         OTLPExporter(origin, version: gateway.version, logger: gateway.logger) { count in
             metrics.dropped(lines: count, of: "traces")
@@ -122,7 +122,7 @@ private func assemble(
     started.append { await exporter?.shutdown() }
     metrics.expect(upstreams: try configuration.upstreamPlaces())
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
-    editions.standings.adopt(try configuration.watchedUpstreams())
+    builder.upstreamHealth.adopt(try configuration.watchedUpstreams())
     let authority = LeaseVerifier(
         runtime: runtime, securityGuard: securityGuard, watch: watch, held: held, heldAccounts: heldAccounts,
         clock: gateway.clock)
@@ -132,7 +132,7 @@ private func assemble(
                 loop: loop, leases: LeaseTable(now: gateway.clock(), authority: authority),
                 flushes: FlushQueue(loop: loop), metrics: metrics, accessLog: gateway.accessLog, spans: exporter,
                 now: gateway.clock)
-            state.change(to: try editions.edition(services, upstreamTLS, for: state))
+            state.change(to: try builder.snapshot(services, upstreamTLS, for: state))
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }
@@ -143,7 +143,7 @@ private func assemble(
     started.append { watch.stop() }
     let place = listener.address.path == nil ? "\(scheme)://\(listener.address)" : "\(listener.address)"
     let running = RunningGateway(
-        place: place, group: group, listener: listener, loops: loopStates, services: services, editions: editions,
+        place: place, group: group, listener: listener, loops: loopStates, services: services, builder: builder,
         pipeline: pipeline, watch: watch, fetch: fetch, documents: documents, tls: tls, exporter: exporter,
         events: events, gateway: gateway)
     try await running.openAdmin()

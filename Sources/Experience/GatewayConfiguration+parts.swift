@@ -11,20 +11,20 @@ extension GatewayConfiguration {
     ///
     /// - Parameters:
     ///   - tls: the TLS context of each route; nil where no upstream of the route uses TLS.
-    ///   - standings: what all loops know of the upstreams.
+    ///   - health: what all loops know of the upstreams.
     ///   - makesChecks: whether this loop checks the upstreams.
     ///   - watch: makes what is told of the upstreams of a route, by its path.
     ///   - loop: the loop that the pools are confined to.
     /// - Throws: ``GatewayError`` `.upstreamURL` for an upstream whose URL can't be used.
     func makePools(
-        loop: any EventLoop, flushes: FlushQueue, tls: [NIOSSLContext?], standings: UpstreamStandings, loops: Int,
+        loop: any EventLoop, flushes: FlushQueue, tls: [NIOSSLContext?], health: UpstreamHealthRegistry, loops: Int,
         makesChecks: Bool, watch: (_ route: String) -> UpstreamPool.Watch
     ) throws -> UpstreamPools {
         let pools = try zip(routes, tls).map { route, tls in
             let targets = try route.upstreams.map(Self.target)
             var supervision = UpstreamPool.Supervision()
             supervision.terms = UpstreamTerms(route)
-            supervision.standings = targets.map { standings.standing(of: route, $0.place) }
+            supervision.health = targets.map { health.health(of: route, $0.place) }
             supervision.loops = loops
             supervision.makesChecks = makesChecks
             supervision.watch = watch(route.path)
@@ -36,7 +36,7 @@ extension GatewayConfiguration {
         let runtimePool = try runtime.url.map { url in
             let target = try Self.target(url)
             var supervision = UpstreamPool.Supervision()
-            supervision.standings = [standings.standing(of: Self.runtimeRoute, target.place)]
+            supervision.health = [health.health(of: Self.runtimeRoute, target.place)]
             supervision.watch = watch(Self.runtimeRoute.path)
             return UpstreamPool(
                 loop: loop, flushes: flushes, targets: [target], tls: nil, connectTimeout: .seconds(5),

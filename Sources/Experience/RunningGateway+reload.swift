@@ -23,42 +23,42 @@ extension RunningGateway {
         try configuration.checkResources()
         try configuration.checkTools()
         let issuers = try securityGuard.trustedIssuers.replacement(
-            by: configuration.trustedIssuers(fetch: editions.fetch.forProviders))
+            by: configuration.trustedIssuers(fetch: builder.fetch.forProviders))
         let certificate = try configuration.server.tls.flatMap { files in
             try tls?.replacement(by: files, asking: CertificateHosts(configuration.routes))
         }
         let contexts = try UpstreamTrust.contexts(for: configuration.routes)
         let upstreams = try configuration.upstreamPlaces()
         let watched = try configuration.watchedUpstreams()
-        let services = try editions.services(for: configuration, replacing: self.services)
+        let services = try builder.services(for: configuration, replacing: self.services)
 
-        // Before the editions, which ask whether any issuer's tokens are accepted at the gate.
+        // Before the snapshots, which ask whether any issuer's tokens are accepted at the gate.
         issuers()
         securityGuard.resources.replace(
-            by: configuration.ownResources(issuer: editions.issuer),
-            foreign: configuration.foreignResources(issuer: editions.issuer))
+            by: configuration.ownResources(issuer: builder.issuer),
+            foreign: configuration.foreignResources(issuer: builder.issuer))
         securityGuard.foreignTokens.forget()
-        var made: [(loop: NIOLoopBound<LoopState>, edition: NIOLoopBound<Edition>)] = []
+        var made: [(loop: NIOLoopBound<LoopState>, snapshot: NIOLoopBound<EdgeSnapshot>)] = []
         for bound in loops.all {
-            let edition = try await bound.eventLoop.submit { [editions] in
-                NIOLoopBound(try editions.edition(services, contexts, for: bound.value), eventLoop: bound.eventLoop)
+            let snapshot = try await bound.eventLoop.submit { [builder] in
+                NIOLoopBound(try builder.snapshot(services, contexts, for: bound.value), eventLoop: bound.eventLoop)
             }.get()
-            made.append((bound, edition))
+            made.append((bound, snapshot))
         }
         certificate?()
         services.metrics.expect(upstreams: upstreams)
-        editions.standings.adopt(watched)
-        editions.trafficCop.limit(RateLimits(configuration.limits))
+        builder.upstreamHealth.adopt(watched)
+        builder.trafficCop.limit(RateLimits(configuration.limits))
         services.limitSockets()
         self.services = services
         pipeline.value = EdgePipeline(services: services, loops: loops.byLoop, tls: tls)
-        for (loop, edition) in made {
+        for (loop, snapshot) in made {
             try? await loop.eventLoop.submit { [securityGuard] in
-                let old = loop.value.edition
-                loop.value.change(to: edition.value)
+                let old = loop.value.snapshot
+                loop.value.change(to: snapshot.value)
                 loop.value.leases.acceptanceChanged { securityGuard.acceptsTokens(of: $0, for: $1) }
                 // Tokens of an issuer that is no longer trusted must not be remembered.
-                edition.value.gate.tokens.removeAll()
+                snapshot.value.gate.tokens.removeAll()
                 for pool in old?.upstreams.all ?? [] { pool.retire() }
                 old?.upstreams.runtime?.retire()
             }.get()

@@ -19,8 +19,8 @@ final class RunningGateway: Sendable {
     /// The origin that was bound, or `unix:` and the path of the socket.
     let place: String
     let securityGuard: SecurityGuard
-    let loops: LoopStates
-    let editions: EditionMaker
+    let loops: LoopStateRegistry
+    let builder: EdgeSnapshotBuilder
     /// Filled before the listener is opened, and anew with each reload.
     let pipeline: PipelineBox
     /// Nil where the gateway speaks plain HTTP, which a reload does not change.
@@ -42,8 +42,9 @@ final class RunningGateway: Sendable {
     private let boundAdmin = Mutex<ListenAddress?>(nil)
 
     init(
-        place: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStates,
-        services: EdgeServices, editions: EditionMaker, pipeline: PipelineBox, watch: LeaseWatch, fetch: GuardedFetch,
+        place: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStateRegistry,
+        services: EdgeServices, builder: EdgeSnapshotBuilder, pipeline: PipelineBox, watch: LeaseWatch,
+        fetch: GuardedFetch,
         documents: GuardedFetch, tls: ServerTLS?, exporter: OTLPExporter?, events: EventService, gateway: Gateway
     ) {
         self.place = place
@@ -51,9 +52,9 @@ final class RunningGateway: Sendable {
         self.listener = listener
         self.loops = loops
         self.current = Mutex(services)
-        self.editions = editions
+        self.builder = builder
         self.pipeline = pipeline
-        self.securityGuard = editions.securityGuard
+        self.securityGuard = builder.securityGuard
         self.watch = watch
         self.state = gateway.state
         self.fetch = fetch
@@ -65,7 +66,7 @@ final class RunningGateway: Sendable {
         self.logger = gateway.logger
         self.inheritedAdmin = gateway.inheritedSockets.admin
         self.recorder = MetricsRecorder(
-            metrics: services.metrics, securityGuard: editions.securityGuard, state: gateway.state, loops: loops,
+            metrics: services.metrics, securityGuard: builder.securityGuard, state: gateway.state, loops: loops,
             grace: services.configuration.state.grace, version: gateway.version)
         self.admin = AdminListener(
             services: services, state: gateway.state, recorder: recorder, reload: gateway.reloadRequested)
@@ -85,9 +86,9 @@ final class RunningGateway: Sendable {
         let (first, admin) = (services, self.admin)
         let latest: @Sendable () -> EdgeServices = { [weak self] in self?.services ?? first }
         return AdminServices(
-            version: gateway.version, nodeName: editions.runtime.nodeID, startedAt: gateway.clock(),
-            clock: gateway.clock, securityGuard: securityGuard, signIn: editions.signIn,
-            agents: { [editions] in editions.agents(for: latest().configuration) }, store: state,
+            version: gateway.version, nodeName: builder.runtime.nodeID, startedAt: gateway.clock(),
+            clock: gateway.clock, securityGuard: securityGuard, signIn: builder.signIn,
+            agents: { [builder] in builder.agents(for: latest().configuration) }, store: state,
             node: NodeObserver(
                 loops: loops, services: latest, feed: state, storeKind: state.capabilities.name,
                 isDraining: { [weak admin] in admin?.isDraining.load(ordering: .relaxed) ?? true }),
@@ -115,7 +116,7 @@ final class RunningGateway: Sendable {
     func serve(until stop: @Sendable () async -> Void) async throws {
         startTicking()
         try await withThrowingDiscardingTaskGroup { tasks in
-            let (runtime, securityGuard, tls, logger) = (editions.runtime, self.securityGuard, self.tls, self.logger)
+            let (runtime, securityGuard, tls, logger) = (builder.runtime, self.securityGuard, self.tls, self.logger)
             tasks.addTask { await runtime.run() }
             tasks.addTask { [exporter] in await exporter?.run() }
             tasks.addTask {
@@ -127,7 +128,7 @@ final class RunningGateway: Sendable {
             let reporter = StoreReporter(
                 state: state, securityGuard: securityGuard, grace: services.configuration.state.grace, logger: logger)
             tasks.addTask { await reporter.run() }
-            let (events, issuer, fetch) = (self.events, editions.issuer, self.fetch)
+            let (events, issuer, fetch) = (self.events, builder.issuer, self.fetch)
             tasks.addTask {
                 await events.run(issuer: issuer, signingKey: { securityGuard.keyRing.signingKey }, fetch: fetch)
             }
@@ -179,10 +180,11 @@ final class RunningGateway: Sendable {
                 let loop = bound.value
                 loop.accessLog?.giveAway()
                 loop.deadlines.turn()
-                loop.leases.keysMoved(to: securityGuard.keyGeneration, fallen: securityGuard.keyRing.fallen)
+                loop.leases.keysChanged(
+                    generation: securityGuard.keyGeneration, retired: securityGuard.keyRing.retiredKeys)
                 loop.leases.turn(now: loop.now())
                 let health = StoreWatch.health(of: state, securityGuard, grace: grace)
-                guard let gate = loop.edition?.gate else { return }
+                guard let gate = loop.snapshot?.gate else { return }
                 // With each tick: an answer that was admitted before may take its lease now.
                 if health == .lost { loop.leases.endAll(.storeLost) }
                 gate.storeHealth = health

@@ -7,7 +7,7 @@ import SecurityGuard
 import SignIn
 import TrafficCop
 
-/// The modules behind the API, and what the edge around it offers. One object for each edition of the configuration.
+/// The modules behind the API, and what the edge around it offers. One object for each configuration.
 /// All of it may be used from any thread.
 package final class APIServices: Sendable {
     /// Verifies and issues tokens.

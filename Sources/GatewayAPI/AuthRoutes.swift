@@ -43,31 +43,3 @@ enum AuthRoutes {
         return .noContent
     }
 }
-
-/// Registration of accounts without a token, where `accounts.registration` allows it.
-enum AccountRoutes {
-    /// Named, since ``APIResponder`` leaves it out while registration or passwords are off.
-    static let registerPath = "/api/auth/register"
-    static let all = [APIRoute(.post, registerPath, register)]
-
-    /// Makes an account and answers with its id and tenant; the caller is not signed in. 409 where the e-mail is taken.
-    private static func register(_ call: APICall) async throws -> APIAnswer {
-        let body = try SecurityBody(call.facts.body, allowing: ["email", "password", "tenant_id"])
-        let email = try body.required("email")
-        let password = try body.required("password")
-        let tenantID = try body.string("tenant_id")
-        try call.services.requireStore()
-        // Each call costs a password hash and shows whether an e-mail is known, so it counts against the limit for
-        // failed logins.
-        if case .limited(let seconds) = call.services.trafficCop.allow(.loginByAddress, key: call.facts.clientAddress) {
-            throw Problem(.rateLimited, headers: [(name: "Retry-After", value: String(seconds))])
-        }
-        let account = try await call.services.securityGuard.register(
-            email: email, password: password, tenantID: tenantID)
-        return .json([
-            "user_id": .string(account.userID),
-            "tenant_id": .string(account.tenantID),
-            "email": .string(account.email),
-        ])
-    }
-}

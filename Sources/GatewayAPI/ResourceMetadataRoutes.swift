@@ -2,7 +2,7 @@ import AuthorizationServer
 import Encodings
 import HTTPTypes
 
-/// The metadata of protected resources (RFC 9728), one document each. They are public, made once for each edition, and
+/// The metadata of protected resources (RFC 9728), one document each. They are public, made once for each configuration, and
 /// may be cached for five minutes.
 enum ResourceMetadataRoutes {
     /// The path of a resource at `/`, and the beginning of all others.

@@ -29,7 +29,7 @@ enum WellKnownRoutes {
         return APIAnswer(cacheControl: cacheControl, body: ring.jwks, headers: headers)
     }
 
-    /// What the server supports under the configuration of this edition: codes and the authorization endpoint only
+    /// What the server supports under the present configuration: codes and the authorization endpoint only
     /// where there is a resource, the registration endpoint only where it is open.
     private static func metadata(_ call: APICall) async throws -> APIAnswer {
         let issuer = call.services.issuer

@@ -85,39 +85,3 @@ public enum KnownField: UInt8, Sendable, CaseIterable {
         }
     }
 }
-
-/// A set of known fields, one bit each.
-public struct KnownFieldSet: Sendable, Equatable {
-    @usableFromInline var bits: UInt64 = 0
-
-    /// The empty set.
-    public init() {}
-
-    /// Whether `field` is in the set.
-    @inlinable
-    public func contains(_ field: KnownField) -> Bool { (bits &>> UInt64(field.rawValue)) & 1 == 1 }
-
-    @inline(__always)
-    mutating func insert(_ field: KnownField) { bits |= 1 &<< UInt64(field.rawValue) }
-}
-
-/// One field line of a head: the ranges of its name and value, and which field it is.
-public struct HeaderField: Sendable, Equatable {
-    /// The name, as sent.
-    public var name: ByteRange
-    /// The value without surrounding whitespace.
-    public var value: ByteRange
-    /// The field that the name stands for; ``KnownField/other`` if it is not recognised.
-    public var id: KnownField
-    /// Whether the name consists of letters, digits and hyphens only. Some upstreams treat `_` and `.` like a hyphen,
-    /// so that a name with them could stand for another field.
-    public var hasPlainName: Bool
-
-    /// A field line with these parts.
-    public init(name: ByteRange, value: ByteRange, id: KnownField, hasPlainName: Bool) {
-        self.name = name
-        self.value = value
-        self.id = id
-        self.hasPlainName = hasPlainName
-    }
-}

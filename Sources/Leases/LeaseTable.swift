@@ -14,7 +14,7 @@ package final class LeaseTable {
         var terms: LeaseTerms
         weak var holder: (any LeaseHolder)?
         /// Why it had ended before it was added; nil if it had not.
-        var overBefore: LeaseEnd?
+        var endedBefore: LeaseEnd?
     }
 
     /// The interval in milliseconds at which uses of sessions with leases are reported.
@@ -31,7 +31,7 @@ package final class LeaseTable {
     private var wheel: TimingWheel<ID>
     private var lastUse: Int64
     /// The retired keys of the key ring of this generation.
-    private var fallenKeys: Set<KeyNumber> = []
+    private var retiredKeys: Set<KeyNumber> = []
     private var keyGeneration: UInt64 = 0
     /// How many leases have ended so far, by reason.
     package private(set) var ends: [LeaseEnd: Int] = [:]
@@ -56,14 +56,14 @@ package final class LeaseTable {
         // Added before the verification, so that later changes are reported to this loop.
         if let key = terms.sessionID { authority.held.add(key) }
         if let key = terms.account { authority.heldAccounts.add(key) }
-        let overBefore = authority.end(of: terms)
-        entries[id] = Entry(terms: terms, holder: holder, overBefore: overBefore)
+        let endedBefore = authority.end(of: terms)
+        entries[id] = Entry(terms: terms, holder: holder, endedBefore: endedBefore)
         bySession.insert(id, under: terms.sessionID)
         byToken.insert(id, under: terms.tokenID)
         byFamily.insert(id, under: terms.familyID)
         bySubject.insert(id, under: terms.subject)
         byAccount.insert(id, under: terms.account)
-        if overBefore != nil || terms.due < .max { wheel.insert(id, due: overBefore == nil ? terms.due : .min) }
+        if endedBefore != nil || terms.due < .max { wheel.insert(id, due: endedBefore == nil ? terms.due : .min) }
         return id
     }
 
@@ -82,7 +82,7 @@ package final class LeaseTable {
     /// The same for a lease that was taken before, whose terms a refresh may have changed since.
     package func endBeforeUse(of id: ID) -> LeaseEnd? {
         guard let entry = entries[id] else { return nil }
-        return entry.overBefore ?? endBeforeUse(of: entry.terms)
+        return entry.endedBefore ?? endBeforeUse(of: entry.terms)
     }
 
     private func isExpired(_ terms: LeaseTerms) -> Bool { (terms.expiresAt ?? .max) <= authority.clock() }
@@ -156,7 +156,7 @@ package final class LeaseTable {
             if let key { entries[id]?.terms.key = key }
         }
         // Refreshed by a node that had not yet noticed that its key was retired.
-        if let key, fallenKeys.contains(key) { end(byFamily[familyID], .tokenRevoked) { $0.key == key } }
+        if let key, retiredKeys.contains(key) { end(byFamily[familyID], .tokenRevoked) { $0.key == key } }
     }
 
     /// A newer token of the same issuer and subject extends the leases of the session that older ones opened.
@@ -177,15 +177,15 @@ package final class LeaseTable {
     }
 
     /// The key ring has changed. Ends the leases whose key was retired.
-    package func keysMoved(to generation: UInt64, fallen: @autoclosure () -> Set<KeyNumber>) {
+    package func keysChanged(generation: UInt64, retired: @autoclosure () -> Set<KeyNumber>) {
         guard generation != keyGeneration else { return }
         keyGeneration = generation
-        let gone = fallen()
-        guard gone != fallenKeys else { return }
-        fallenKeys = gone
+        let keys = retired()
+        guard keys != retiredKeys else { return }
+        retiredKeys = keys
         var concerned: [ID] = []
         for (id, entry) in entries {
-            if let key = entry.terms.key, gone.contains(key) { concerned.append(id) }
+            if let key = entry.terms.key, keys.contains(key) { concerned.append(id) }
         }
         end(concerned, .tokenRevoked) { _ in true }
     }
@@ -206,23 +206,23 @@ package final class LeaseTable {
 
     /// Ends the leases whose time is over. A clock that was set back does not delay that.
     package func turn(now: Int64) {
-        tellUses(now)
+        reportUses(now)
         wheel.turn(to: now)
         while let ids = wheel.takeDue() {
-            for id in ids { look(at: id, now: now) }
+            for id in ids { checkTime(of: id, now: now) }
         }
     }
 
     /// Reports the uses of sessions: an open socket or stream counts as a use.
-    private func tellUses(_ now: Int64) {
+    private func reportUses(_ now: Int64) {
         guard now >= lastUse + Self.useInterval || now < lastUse else { return }
         lastUse = now
         for sessionID in bySession.keys { authority.used(sessionID: sessionID) }
     }
 
-    private func look(at id: ID, now: Int64) {
+    private func checkTime(of id: ID, now: Int64) {
         guard let entry = entries[id] else { return }
-        if let reason = entry.overBefore { return end(id, reason) }
+        if let reason = entry.endedBefore { return end(id, reason) }
         let terms = entry.terms
         if terms.due > now { return wheel.insert(id, due: terms.due) }
         if terms.sessionEndsAt <= now {

@@ -56,30 +56,3 @@ package struct Passkey: Sendable, Equatable {
         }
     }
 }
-
-/// Why a ceremony fails; for the log alone, the answer is the same for all.
-package enum PasskeyRefusal: String, Error, Sendable, CaseIterable {
-    case ceremonyUnknown = "ceremony_unknown"
-    case ceremonyExpired = "ceremony_expired"
-    case ceremonyOfOtherSession = "ceremony_of_other_session"
-    case responseMalformed = "response_malformed"
-    case clientDataMalformed = "client_data_malformed"
-    case typeMismatch = "type_mismatch"
-    case challengeMismatch = "challenge_mismatch"
-    case originMismatch = "origin_mismatch"
-    case crossOrigin = "cross_origin"
-    case authenticatorDataMalformed = "authenticator_data_malformed"
-    case relyingPartyMismatch = "relying_party_mismatch"
-    case userNotPresent = "user_not_present"
-    case userNotVerified = "user_not_verified"
-    case backupStateImpossible = "backup_state_impossible"
-    case backupEligibilityChanged = "backup_eligibility_changed"
-    case credentialIDMismatch = "credential_id_mismatch"
-    case credentialUnknown = "credential_unknown"
-    case credentialKnown = "credential_known"
-    case algorithmMismatch = "algorithm_mismatch"
-    case publicKeyMalformed = "public_key_malformed"
-    case userHandleMismatch = "user_handle_mismatch"
-    case signatureInvalid = "signature_invalid"
-    case counterRegressed = "counter_regressed"
-}

@@ -68,7 +68,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// How many revocations there had been when the request was admitted.
     private let revocationsBefore: UInt64
     /// Whether a connection was asked for.
-    private var hasSought = false
+    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     private var asked: Int?
     /// Whether the lease has just ended, and the client alone is told of it.
@@ -120,7 +120,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         isTelling = true
-        act { $0.leaseEnded(Problem(overBeforeUse: end)) }
+        act { $0.leaseEnded(Problem(endedBeforeUse: end)) }
         isTelling = false
     }
 
@@ -231,8 +231,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
         case .connect(let reuse, let tried):
-            let isRetry = hasSought
-            hasSought = true
+            let isRetry = hasAskedForConnection
+            hasAskedForConnection = true
             pool.lend(to: self, reuse, excluding: tried, only: terms.member, isRetry: isRetry)
         case .send(let part):
             if case .sendBody = part { deadline.arm(after: terms.timeout) }
@@ -240,7 +240,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         case .release(let reuse):
             let connection = upstream.take()
             if isTelling { abandoned = connection } else { connection?.release(clean: reuse) }
-        case .tell(let fault, let member):
+        case .report(let fault, let member):
             if fault.isUpstreams { pool.faulted(member) }
             log.failed(pool.target(member), fault)
         }
@@ -305,7 +305,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
             return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
         }
-        if let end = endBeforeAnswer { return machine.admissionEnded(Problem(overBeforeUse: end)) }
+        if let end = endBeforeAnswer { return machine.admissionEnded(Problem(endedBeforeUse: end)) }
         deadline.arm(after: terms.timeout)
         // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
         // 8.6).

@@ -10,7 +10,7 @@ import NIOCore
 /// incomplete. A connection is offered for reuse only after an exchange whose request and answer were both complete.
 ///
 /// Events only change the state. An action may cause further events before the next action is asked for: a piece of the
-/// body that arrives while the upstream is being written to waits in ``OwedRequest`` for its turn.
+/// body that arrives while the upstream is being written to waits in ``UnsentRequest`` for its turn.
 struct ProxyMachine {
     /// What is known of the request and its route beforehand.
     struct Terms {
@@ -84,7 +84,7 @@ struct ProxyMachine {
 
     // The ending.
     private var isSettled = false
-    private var hasLastWord = false
+    private var hasGivenEnd = false
 
     init(_ terms: Terms) {
         self.terms = terms
@@ -131,14 +131,14 @@ struct ProxyMachine {
     mutating func received(body: ByteBuffer) {
         if case .over = phase { return }
         // No bytes come after a body's end. If there were any, the upstream would take them for another request.
-        if attempt.owed.isComplete { return }
+        if attempt.unsent.isComplete { return }
         receivedBytes += Int64(body.readableBytes)
         if let limit = terms.maxBody, receivedBytes > limit { return fail(Problem(.payloadTooLarge)) }
         if case .length(let announced) = terms.framing, receivedBytes > announced {
             return fail(Problem(.badMessage, reason: "body_length"))
         }
         // Once the upstream has closed its side, the rest of the body is dropped; the connection will not be reused.
-        if !attempt.answer.isUpstreamOver { attempt.owed.add(body) }
+        if !attempt.answer.isUpstreamOver { attempt.unsent.add(body) }
     }
 
     /// The body is complete. One that is shorter than announced is 400.
@@ -147,7 +147,7 @@ struct ProxyMachine {
         if case .length(let announced) = terms.framing, receivedBytes != announced {
             return fail(Problem(.badMessage, reason: "body_length"))
         }
-        attempt.owed.complete()
+        attempt.unsent.complete()
     }
 
     /// The client has gone, or its message is malformed.
@@ -203,8 +203,8 @@ struct ProxyMachine {
             end(.abort)
         } else {
             // A client that is slow to send its body has a time limit of its own as well.
-            if !attempt.owed.isComplete, upstreamTakes { return true }
-            attempt.blame(.answerTimeout)
+            if !attempt.unsent.isComplete, upstreamTakes { return true }
+            attempt.recordFault(.answerTimeout)
             fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason))
         }
         return false
@@ -251,8 +251,8 @@ struct ProxyMachine {
     }
 
     private mutating func nextOfBodyFlow(_ upstreamTakes: Bool) -> Action? {
-        guard !attempt.owed.isComplete || isBodyPaused else { return nil }
-        let isFull = attempt.owed.heldBytes > Self.maxHeld || (attempt.isOpen && !upstreamTakes)
+        guard !attempt.unsent.isComplete || isBodyPaused else { return nil }
+        let isFull = attempt.unsent.heldBytes > Self.maxHeld || (attempt.isOpen && !upstreamTakes)
         guard isFull != isBodyPaused else { return nil }
         isBodyPaused = isFull
         return isFull ? .pauseBody : .resumeBody
@@ -263,8 +263,8 @@ struct ProxyMachine {
             isSettled = true
             return .settle
         }
-        guard !hasLastWord else { return nil }
-        hasLastWord = true
+        guard !hasGivenEnd else { return nil }
+        hasGivenEnd = true
         switch ending {
         case .complete: return .finishAnswer
         case .fail(let problem): return .respond(problem)
@@ -304,7 +304,7 @@ extension ProxyMachine {
         case .cut where attempt.answer.hasStarted, .malformed where attempt.answer.hasStarted: end(.abort)
         case .cut: fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
         case .malformed:
-            attempt.blame(.malformed)
+            attempt.recordFault(.malformed)
             fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
         case .unexpected, .switched: fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
         }
@@ -330,7 +330,7 @@ extension ProxyMachine {
     /// no other implementation could see the end of the answer in another place.
     private var mayReuse: Bool {
         guard let head = attempt.answer.head, head.keepAlive, !attempt.answer.isUpstreamOver, !attempt.answer.hasMore,
-            attempt.owed.isPaid
+            attempt.unsent.isSent
         else { return false }
         // If the announced body came nevertheless, its bytes would be taken for the next exchange's answer.
         let announcesBody = head.contentLength.map { $0 > 0 } ?? head.present.contains(.transferEncoding)

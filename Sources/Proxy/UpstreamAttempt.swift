@@ -46,11 +46,11 @@ package struct UpstreamAttempt {
         /// Get a connection to any upstream except those that were already tried.
         case connect(Reuse, excluding: Set<Int>)
         /// Send a part of the request on the connection, or flush it.
-        case send(OwedRequest.Action)
+        case send(UnsentRequest.Action)
         /// Give the connection back, for reuse or to be closed.
         case release(reuse: Bool)
         /// Write to the operator's log that the upstream failed.
-        case tell(UpstreamFault, member: Int)
+        case report(UpstreamFault, member: Int)
     }
 
     private enum State {
@@ -72,17 +72,17 @@ package struct UpstreamAttempt {
     /// Those that could not be reached, and why the last of them could not.
     private var tried: Set<Int> = []
     private var connectFault: UpstreamFault?
-    private var untold: (fault: UpstreamFault, member: Int)?
+    private var unreportedFault: (fault: UpstreamFault, member: Int)?
 
     /// The part of the request that has not been sent yet.
-    package var owed: OwedRequest
+    package var unsent: UnsentRequest
     /// What the upstream has answered.
     package var answer: AnswerReader
 
     /// Begins nothing: ``start()`` asks for a connection.
     package init(_ terms: Terms) {
         self.terms = terms
-        owed = OwedRequest(framing: terms.framing)
+        unsent = UnsentRequest(framing: terms.framing)
         answer = AnswerReader(requestWasHead: terms.isHead, expectsSwitch: terms.expectsSwitch)
     }
 
@@ -118,7 +118,7 @@ package struct UpstreamAttempt {
 
     /// One upstream can't be reached. Nothing was sent, so another may be asked, with any method.
     package mutating func failedToConnect(to member: Int, _ fault: UpstreamFault) {
-        untold = (fault, member)
+        unreportedFault = (fault, member)
         guard case .connecting = state else { return }
         connectFault = fault
         tried.insert(member)
@@ -137,34 +137,34 @@ package struct UpstreamAttempt {
         guard answer.head == nil else {
             // A slow client may not have got everything that came before the end.
             answer.closed(isBroken: isBroken)
-            owed.drop()
+            unsent.drop()
             state = .releasing(reuse: false, retries: false)
             return nil
         }
         // Another try is safe if no part of a body was sent and the method may be repeated.
-        let retries = terms.isRepeatable && !owed.hasSentBody && !isRetry && !answer.hasBegun
+        let retries = terms.isRepeatable && !unsent.hasSentBody && !isRetry && !answer.hasBegun
         state = .releasing(reuse: false, retries: retries)
         // An idle connection that was closed meanwhile is not a fault of the upstream, nor that it gave up on a request
         // that the client has not finished.
         if !retries || !isPooled {
             var fault = fault
-            fault.isUpstreams = owed.isComplete || isBroken
-            blame(fault)
+            fault.isUpstreams = unsent.isComplete || isBroken
+            recordFault(fault)
         }
         guard retries else { return fault.reason }
         isRetry = true
-        owed.restart()
+        unsent.restart()
         return nil
     }
 
     /// Records a fault of the upstream that was asked last.
-    package mutating func blame(_ fault: UpstreamFault) {
-        if let member { untold = (fault, member) }
+    package mutating func recordFault(_ fault: UpstreamFault) {
+        if let member { unreportedFault = (fault, member) }
     }
 
     /// Ends the attempt and gives the connection back.
     package mutating func end(reuse: Bool) {
-        owed.drop()
+        unsent.drop()
         switch state {
         case .open: state = .releasing(reuse: reuse, retries: false)
         case .releasing: state = .releasing(reuse: false, retries: false)
@@ -182,9 +182,9 @@ package struct UpstreamAttempt {
 
     /// The next action; nil when the attempt waits for an event.
     package mutating func next() -> Action? {
-        if let (fault, member) = untold.take() { return .tell(fault, member: member) }
+        if let (fault, member) = unreportedFault.take() { return .report(fault, member: member) }
         switch state {
-        case .open: return owed.next().map { .send($0) }
+        case .open: return unsent.next().map { .send($0) }
         case .connecting(let reuse, isAsked: false):
             state = .connecting(reuse, isAsked: true)
             return .connect(reuse, excluding: tried)

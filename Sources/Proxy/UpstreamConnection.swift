@@ -89,7 +89,7 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     }
 
     /// Sends a part of a request.
-    package func send(_ action: OwedRequest.Action, head: ByteBuffer, isChunked: Bool) {
+    package func send(_ action: UnsentRequest.Action, head: ByteBuffer, isChunked: Bool) {
         switch action {
         case .sendHead: write(head)
         case .sendBody(let part):

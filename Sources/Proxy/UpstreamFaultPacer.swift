@@ -9,21 +9,21 @@ struct UpstreamFaultPacer {
     private static let pause: Int64 = 10_000
 
     /// When each was logged last, in ms, and how often it has come since.
-    private var told: [Key: (at: Int64, since: Int)] = [:]
+    private var logged: [Key: (at: Int64, since: Int)] = [:]
 
     /// How often the fault has come without being logged; nil when it is not to be logged now.
-    mutating func tell(_ target: UpstreamTarget, reason: String, now: Int64) -> Int? {
+    mutating func countSinceLastLog(_ target: UpstreamTarget, reason: String, now: Int64) -> Int? {
         let key = Key(target: target, reason: reason)
-        guard let known = told[key] else {
-            told[key] = (now, 0)
+        guard let known = logged[key] else {
+            logged[key] = (now, 0)
             return 0
         }
         // A clock that was set back must not stop the log.
         guard now >= known.at + Self.pause || now < known.at else {
-            told[key] = (known.at, known.since + 1)
+            logged[key] = (known.at, known.since + 1)
             return nil
         }
-        told[key] = (now, 0)
+        logged[key] = (now, 0)
         return known.since
     }
 }

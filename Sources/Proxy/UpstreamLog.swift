@@ -16,11 +16,13 @@ package final class UpstreamLog: Sendable {
     /// reason; the next one says how many there were in between.
     package func failed(_ target: UpstreamTarget, _ fault: UpstreamFault) {
         let now = clock()
-        guard let untold = pacer.withLock({ $0.tell(target, reason: fault.reason, now: now) }) else { return }
+        guard let unlogged = pacer.withLock({ $0.countSinceLastLog(target, reason: fault.reason, now: now) }) else {
+            return
+        }
         var metadata: Logger.Metadata = [
             "upstream": "\(target.place)", "reason": "\(fault.reason)", "cause": "\(fault.cause)",
         ]
-        if untold > 0 { metadata["more_before"] = "\(untold)" }
+        if unlogged > 0 { metadata["more_before"] = "\(unlogged)" }
         logger.warning("an upstream does not serve", metadata: metadata)
     }
 }

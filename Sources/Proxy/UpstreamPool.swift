@@ -69,10 +69,10 @@ package final class UpstreamPool {
         self.tls = tls
         self.serverName = serverName
         self.connectTimeout = connectTimeout
-        let standings = supervision.standings
+        let health = supervision.health
         self.members = targets.enumerated().map { index, target in
             UpstreamMember(
-                target, standings.indices.contains(index) ? standings[index] : UpstreamStanding(place: target.place))
+                target, health.indices.contains(index) ? health[index] : SharedUpstreamHealth(place: target.place))
         }
         self.basePath = targets.first?.basePath ?? []
         self.authority = targets.first?.authority ?? ""
@@ -93,7 +93,7 @@ package final class UpstreamPool {
     /// Opens a new connection to the member. The connection counts as active until it is given back or discarded. Fails
     /// at once where the process is nearly out of descriptors.
     package func connect(_ index: Int) -> EventLoopFuture<UpstreamConnection> {
-        // The member is not to blame, so it need not rest.
+        // This is no fault of the member, so it is not backed off from.
         if dial == nil, DescriptorReserve.isReached(DescriptorReserve.ofUpstreams) {
             return loop.makeFailedFuture(IOError(errnoCode: EMFILE, reason: "connect"))
         }
@@ -228,17 +228,17 @@ package final class UpstreamPool {
 
     private func succeeded(_ index: Int) {
         members[index].failures = 0
-        members[index].standing.connected(true)
-        tellStanding(index)
+        members[index].health.connected(true)
+        reportUp(index)
     }
 
-    /// A connection attempt failed: the member rests, longer each time, at most 30 s.
+    /// A connection attempt failed: no request is sent there for a while, longer each time, at most 30 s.
     private func failed(_ index: Int) {
         members[index].active -= 1
-        members[index].standing.connected(false)
-        tellStanding(index)
+        members[index].health.connected(false)
+        reportUp(index)
         members[index].failures = min(members[index].failures + 1, 8)
         let pause = min(Int64(30_000), 250 << Int64(members[index].failures))
-        members[index].restsUntil = loop.now + .milliseconds(pause)
+        members[index].backOffUntil = loop.now + .milliseconds(pause)
     }
 }

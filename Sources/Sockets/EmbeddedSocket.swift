@@ -8,7 +8,7 @@ import NIOCore
 /// what ``EmbeddedSocketMachine`` decides. Confined to its event loop.
 package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, LastingExchange {
     private let application: any SocketApplication
-    private let place: SocketPlace
+    private let reservation: SocketReservation
     private let leases: LeaseTable
     private let terms: LeaseTerms?
     private let deadlines: DeadlineWheel
@@ -19,17 +19,17 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
     private var leaseID: LeaseTable.ID?
 
     /// - Parameters:
-    ///   - place: the socket's place in the census.
+    ///   - reservation: the socket's reservation.
     ///   - admission: what admitted the socket. When those credentials end, the socket ends.
     ///   - admittedAt: in ms since the epoch.
     ///   - maxMessage: the longest message of a client, in bytes.
     ///   - pingInterval: how often the client is sent a ping; zero for never.
     package init(
-        application: any SocketApplication, admission: Admission, place: SocketPlace, leases: LeaseTable,
+        application: any SocketApplication, admission: Admission, reservation: SocketReservation, leases: LeaseTable,
         leaseBounds: LeaseBounds, admittedAt: Int64, deadlines: DeadlineWheel, maxMessage: Int, pingInterval: TimeAmount
     ) {
         self.application = application
-        self.place = place
+        self.reservation = reservation
         self.leases = leases
         self.terms = admission.leaseTerms(leaseBounds, now: admittedAt)
         self.deadlines = deadlines
@@ -192,7 +192,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
             deadline.cancel()
             if let leaseID { leases.remove(leaseID) }
             leaseID = nil
-            place.leave()
+            reservation.leave()
             application.closed()
         case .limitClosing:
             if let channel {

@@ -17,7 +17,7 @@ struct EmbeddedSocketMachine {
         case write(ByteBuffer)
         /// Send what was written since the last flush.
         case flush
-        /// Give everything back but the connection: application, lease, place, deadline.
+        /// Give everything back but the connection: application, lease, reservation, deadline.
         case giveBack
         /// Close the connection when ``closeTime`` is over, regardless of the client.
         case limitClosing

@@ -9,7 +9,7 @@ import Proxy
 /// Relays an upgrade to an upstream: does what ``RelayMachine`` decides.
 ///
 /// An upstream may answer with another status than `101`. That answer is passed on under the same lease that the socket
-/// would have had, and keeps the socket's place until it ends. Confined to the event loop of the client's connection.
+/// would have had, and keeps the socket's reservation until it ends. Confined to the event loop of the client's connection.
 package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
     /// What the exchange has to know about the upgrade.
     package struct Terms {
@@ -29,8 +29,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         package var leaseBounds: LeaseBounds
         /// When the upgrade was admitted, in ms since the epoch.
         package var admittedAt: Int64
-        /// The socket's place in the census; nil where it is not counted.
-        package var place: SocketPlace?
+        /// The socket's reservation; nil where it is not counted.
+        package var reservation: SocketReservation?
         /// Refuses the upgrade, in the form that the configuration asks for.
         package var refuse: (Problem) -> Void
         /// The subprotocol to answer with when the upstream chose none itself. Browsers fail a handshake that names
@@ -39,7 +39,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
         package init(
             head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, admission: Admission,
-            leaseBounds: LeaseBounds, admittedAt: Int64, place: SocketPlace? = nil, ownProtocol: String? = nil,
+            leaseBounds: LeaseBounds, admittedAt: Int64, reservation: SocketReservation? = nil,
+            ownProtocol: String? = nil,
             refuse: @escaping (Problem) -> Void
         ) {
             self.refuse = refuse
@@ -50,7 +51,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
             self.admission = admission
             self.leaseBounds = leaseBounds
             self.admittedAt = admittedAt
-            self.place = place
+            self.reservation = reservation
             self.ownProtocol = ownProtocol
         }
 
@@ -69,7 +70,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
     /// Whether a connection was asked for.
-    private var hasSought = false
+    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     private var asked: Int?
 
@@ -123,7 +124,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is aborted.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        machine.leaseEnded(Problem(overBeforeUse: end))
+        machine.leaseEnded(Problem(endedBeforeUse: end))
         act()
     }
 
@@ -203,7 +204,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
             writer.sendBody(part)
         case .flushAnswer: writer.flushResponse()
         case .takeLease: takeLease()
-        case .settle(let keepsPlace): settleAll(keepsPlace: keepsPlace)
+        case .settle(let keepsReservation): settleAll(keepsReservation: keepsReservation)
         case .open(let head, let early): open(head, early)
         case .finishAnswer: writer.finishResponse()
         case .abortAnswer: writer.abortResponse()
@@ -214,14 +215,14 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
         case .connect(let reuse, let tried):
-            let isRetry = hasSought
-            hasSought = true
+            let isRetry = hasAskedForConnection
+            hasAskedForConnection = true
             pool.lend(to: self, reuse, excluding: tried, isRetry: isRetry)
         case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
         case .release(let reuse):
             let connection = upstream.take()
             connection?.release(clean: reuse)
-        case .tell(let fault, let member):
+        case .report(let fault, let member):
             if fault.isUpstreams { pool.faulted(member) }
             log.failed(pool.target(member), fault)
         }
@@ -229,7 +230,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     /// The refusal, if the credentials that admitted the upgrade ended while the upstream was preparing its answer.
     private var refusalBeforeUse: Problem? {
-        leaseID.flatMap(leases.endBeforeUse(of:)).map(Problem.init(overBeforeUse:))
+        leaseID.flatMap(leases.endBeforeUse(of:)).map(Problem.init(endedBeforeUse:))
     }
 
     private func startAnswer(_ head: ResponseHead) {
@@ -248,16 +249,16 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         machine.leaseTaken()
     }
 
-    private func settleAll(keepsPlace: Bool) {
+    private func settleAll(keepsReservation: Bool) {
         deadline.cancel()
-        if !keepsPlace { giveBack() }
+        if !keepsReservation { giveBack() }
     }
 
-    /// The lease, and the place in the census.
+    /// The lease, and the reservation.
     private func giveBack() {
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
-        terms.place?.leave()
+        terms.reservation?.leave()
     }
 
     private func open(_ head: ResponseHead, _ early: ByteBuffer) {
@@ -277,7 +278,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
             out.fields.add("Sec-WebSocket-Protocol", own)
         }
         let relay = SocketRelay(
-            writer: writer, upstream: upstream, place: terms.place, leases: leases, leaseID: leaseID.take(),
+            writer: writer, upstream: upstream, reservation: terms.reservation, leases: leases, leaseID: leaseID.take(),
             early: early)
         upstream.lend(to: relay)
         writer.switchProtocols(out, to: relay)

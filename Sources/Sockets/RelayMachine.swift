@@ -34,8 +34,8 @@ struct RelayMachine {
         case flushAnswer
         /// Take a lease: the answer goes on for longer, and must be ended when the socket would have been.
         case takeLease
-        /// Give back deadline and lease, and the socket's place in the census unless a socket follows.
-        case settle(keepsPlace: Bool)
+        /// Give back deadline and lease, and the socket's reservation unless a socket follows.
+        case settle(keepsReservation: Bool)
         /// Send `101` to the client and join the two connections; `early` is what came after the upstream's head.
         case open(ResponseHead, early: ByteBuffer)
         /// Complete the answer.
@@ -142,7 +142,7 @@ struct RelayMachine {
             if !clientTakes || flow.mayBeSilent { return true }
             end(.abort)
         } else {
-            attempt.blame(.answerTimeout)
+            attempt.recordFault(.answerTimeout)
             end(.fail(Problem(.upstreamTimeout, reason: UpstreamFault.answerTimeout.reason)))
         }
         return false
@@ -171,8 +171,8 @@ struct RelayMachine {
         case .running: return attempt.isConnecting ? nil : nextOfAnswer(clientTakes)
         case .ending(let ending, isSettled: false):
             phase = .ending(ending, isSettled: true)
-            if case .opened = ending { return .settle(keepsPlace: true) }
-            return .settle(keepsPlace: false)
+            if case .opened = ending { return .settle(keepsReservation: true) }
+            return .settle(keepsReservation: false)
         case .ending(let ending, isSettled: true):
             phase = .over
             switch ending {
@@ -206,7 +206,7 @@ struct RelayMachine {
         case .cut where attempt.answer.hasStarted, .malformed where attempt.answer.hasStarted: end(.abort)
         case .cut: fail("upstream_closed")
         case .malformed:
-            attempt.blame(.malformed)
+            attempt.recordFault(.malformed)
             fail(UpstreamFault.malformed.reason)
         case .unexpected: fail("interim_flood")
         }

@@ -9,7 +9,7 @@ import Proxy
 final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     private let writer: any ResponseWriter
     private let upstream: UpstreamConnection
-    private let place: SocketPlace?
+    private let reservation: SocketReservation?
     private let leases: LeaseTable
     private var machine: SocketRelayMachine
     /// nil on an open route, and once it is over.
@@ -20,12 +20,12 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     ///   - leaseID: the upgrade's lease, which becomes the socket's; nil on an open route.
     ///   - early: what the upstream has sent after its 101.
     init(
-        writer: any ResponseWriter, upstream: UpstreamConnection, place: SocketPlace?, leases: LeaseTable,
+        writer: any ResponseWriter, upstream: UpstreamConnection, reservation: SocketReservation?, leases: LeaseTable,
         leaseID: LeaseTable.ID?, early: ByteBuffer
     ) {
         self.writer = writer
         self.upstream = upstream
-        self.place = place
+        self.reservation = reservation
         self.leases = leases
         self.leaseID = leaseID
         self.machine = SocketRelayMachine(early: early)
@@ -103,7 +103,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
         case .giveBack:
             if let leaseID { leases.remove(leaseID) }
             leaseID = nil
-            place?.leave()
+            reservation?.leave()
         case .closeUpstream: upstream.release(clean: false)
         case .finishUpstream:
             let upstream = self.upstream

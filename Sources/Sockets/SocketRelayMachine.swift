@@ -25,7 +25,7 @@ struct SocketRelayMachine {
         case readUpstream
         /// Call ``timePassed(now:)`` after this time.
         case wait(TimeAmount)
-        /// Give the lease and the place in the census back.
+        /// Give the lease and the reservation back.
         case giveBack
         /// Close the upstream's connection at once.
         case closeUpstream

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A store that says how many writes it could not take, so that a full disk is seen before anyone reads answers.
 package protocol RefusingStore: Sendable {
     /// The writes since the store was opened that failed because it took none.
@@ -16,24 +14,5 @@ package struct RefusedWrites: Sendable, Equatable {
     package init(count: Int = 0, cause: String = "") {
         self.count = count
         self.cause = cause
-    }
-}
-
-/// Counts the writes that fail because of the store, and not because of what they write.
-final class WriteTally: Sendable {
-    private let refused = Mutex(RefusedWrites())
-
-    var value: RefusedWrites { refused.withLock { $0 } }
-
-    /// Runs a write, and counts it if the store could not take it.
-    func count<Value: Sendable>(_ write: () async throws -> Value) async throws -> Value {
-        do {
-            return try await write()
-        } catch let error as StateSurfaceError {
-            if error.code == .full || error.code == .unavailable || error.code == .misconfigured {
-                refused.withLock { $0 = RefusedWrites(count: $0.count + 1, cause: error.message) }
-            }
-            throw error
-        }
     }
 }

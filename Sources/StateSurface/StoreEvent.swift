@@ -52,58 +52,6 @@ package struct StoreEvent: Sendable, Equatable {
     }
 }
 
-/// Makes deliveries of what transactions do. They are written in the same transaction, so neither is durable without
-/// the other.
-package struct EventWriter: Sendable {
-    /// The deliveries of an event.
-    package typealias Deliveries = @Sendable (StoreEvent) -> [DeliveryRecord]
-
-    /// Called in the task of the caller before each transaction, for what only that task knows, such as its request.
-    /// What it returns is called in the transaction, perhaps more than once: it must have no effects.
-    package let deliveries: @Sendable () -> Deliveries
-    /// The most deliveries that wait for one receiver; beyond it none are written for that receiver.
-    package let limit: Int
-
-    package init(limit: Int, deliveries: @escaping @Sendable () -> Deliveries) {
-        self.limit = limit
-        self.deliveries = deliveries
-    }
-}
-
-/// The events of one transaction.
-final class EventLine {
-    private let deliveries: EventWriter.Deliveries
-    let limit: Int
-    /// Why sessions end from here on, where the statement that ends them does not know better.
-    var reason: String?
-    /// The sessions that the transaction has read, as they were.
-    private var states: [String: StoredSessionState] = [:]
-
-    init(_ deliveries: @escaping EventWriter.Deliveries, limit: Int) {
-        self.deliveries = deliveries
-        self.limit = limit
-    }
-
-    func deliveries(of event: StoreEvent) -> [DeliveryRecord] { deliveries(event) }
-
-    func noteRead(_ session: SessionRecord) { states[session.id] = session.state }
-
-    /// What the replacement of a session means for others; nil for nothing.
-    func event(ofReplaced session: SessionRecord) -> StoreEvent? {
-        let before = states[session.id]
-        states[session.id] = session.state
-        switch session.state {
-        case .anonymous: return nil
-        case .authenticated:
-            return before == .anonymous ? StoreEvent(.sessionUpgraded, of: session) : nil
-        case .ended, .expired:
-            guard before?.isLive ?? true else { return nil }
-            return StoreEvent(
-                .sessionEnded, of: session, reason: session.state == .expired ? StoreEvent.EndReason.expired : reason)
-        }
-    }
-}
-
 extension StoreEvent {
     init(_ kind: Kind, of session: SessionRecord, reason: String? = nil) {
         self.init(kind, sessionID: session.id, tenantID: session.tenantID, userID: session.userID, reason: reason)

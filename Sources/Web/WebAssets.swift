@@ -1,66 +1,7 @@
-/// One file of the gateway's pages, as it is served.
-package struct WebAsset: Sendable {
-    /// The readers of a file.
-    fileprivate enum Audience {
-        /// The gateway's own pages.
-        case ownPages
-        /// Programs and pages of any origin: there is nothing in it that is not public.
-        case everyone
-    }
-
-    /// The path it is served at.
-    package let path: String
-    /// The value of `Content-Type`.
-    package let contentType: String
-    /// The strong entity tag (RFC 9110 section 8.8.3), including its quotes.
-    package let etag: String
-    /// The content.
-    package let bytes: [UInt8]
-    /// Sent with it, besides `Content-Type`, `Content-Length` and `ETag`.
-    package let headers: [(name: String, value: String)]
-    /// Whether scripts of every origin may read it.
-    package let isPublic: Bool
-
-    fileprivate init(path: String, contentType: String, bytes: [UInt8], for audience: Audience = .ownPages) {
-        self.path = path
-        self.contentType = contentType
-        self.headers = audience == .ownPages ? WebAssets.headers : WebAssets.publicHeaders
-        self.isPublic = audience == .everyone
-        self.etag = Self.etag(of: bytes)
-        self.bytes = bytes
-    }
-
-    /// Whether it is served although a route covers `/`: what other pages import, what routes send people to, and the
-    /// description of the API. The rest gives way to the route.
-    package var isAlwaysServed: Bool {
-        path.utf8.starts(with: WebAssets.ownFolder.utf8) || path == "/gatehouse.js" || path == WebAssets.openAPIPath
-    }
-
-    /// Whether an `If-None-Match` value (RFC 9110 section 13.1.2) names this content, so that the answer is 304.
-    package func matches(ifNoneMatch field: String) -> Bool {
-        field.split(separator: ",").contains { candidate in
-            let tag = candidate.drop { $0 == " " || $0 == "\t" }
-            let opaque = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
-            let end = opaque.lastIndex { $0 != " " && $0 != "\t" }
-            guard let end else { return false }
-            let value = opaque[...end]
-            return value == "*" || value.utf8.elementsEqual(etag.utf8)
-        }
-    }
-
-    /// FNV-1a and the length. It tells versions of the gateway's own files apart, so it need not resist chosen
-    /// collisions.
-    private static func etag(of bytes: [UInt8]) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        return "\"" + String(hash, radix: 36) + "-" + String(bytes.count, radix: 36) + "\""
-    }
-}
-
 /// The pages and their parts. They are embedded in the binary, so that there are no files to install beside it.
 package enum WebAssets {
     /// The folder of what is served also when a route covers `/`.
-    fileprivate static let ownFolder = "/.gatehouse/"
+    static let ownFolder = "/.gatehouse/"
     /// The description of the API.
     package static let openAPIPath = "/openapi.yaml"
     /// The page that signs people in and brings them back to the `return_to` of its query.
@@ -112,7 +53,7 @@ package enum WebAssets {
     /// Only the gateway's own files are loaded and run, and the page cannot be framed. `connect-src 'self'` includes
     /// WebSockets to the same origin. `form-action 'none'` prevents that the login form sends a password by itself if
     /// its script did not load.
-    fileprivate static let headers: [(name: String, value: String)] = [
+    static let headers: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -129,7 +70,7 @@ package enum WebAssets {
     ]
 
     /// Sent with what is public: it may be kept for five minutes.
-    fileprivate static let publicHeaders: [(name: String, value: String)] = [
+    static let publicHeaders: [(name: String, value: String)] = [
         ("X-Content-Type-Options", "nosniff"),
         ("Cross-Origin-Resource-Policy", "cross-origin"),
         ("Cache-Control", "public, max-age=300"),

@@ -58,7 +58,7 @@ import Testing
     static func report(of send: @escaping Runner.Send, _ material: AttackMaterial) async throws -> Report {
         let target = Target(authority: "127.0.0.1:8080", path: "/orders", socketPath: nil)
         let runner = Runner(
-            target: target, material: material, surroundings: .init(now: { material.now }), send: send)
+            target: target, material: material, environment: .init(now: { material.now }), send: send)
         return try await runner.run(AttackCatalogue.attacks(in: [.none, .signature, .time]))
     }
     // end

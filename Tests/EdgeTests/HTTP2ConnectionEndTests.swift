@@ -21,30 +21,30 @@ import Testing
             (frame(6, 0, 0, [UInt8](repeating: 0, count: 8)), false),
             (frame(1, 4, 1, [0x82, 0x87, 0x84, 0x41, 1, 0x68]) + frame(1, 5, 1, [0x82]), false),
         ])
-    func goodbye(frames: [UInt8], isSaid: Bool) throws {
+    func goodbye(frames: [UInt8], hasSentError: Bool) throws {
         let channel = EmbeddedChannel()
-        let goodbyes = SentGoodbyes()
-        try EdgeHTTP2Settings(maxHeader: 32 * 1024).configure(channel, goodbyes) {
+        let goAway = GoAwayObserver()
+        try EdgeHTTP2Settings(maxHeader: 32 * 1024).configure(channel, goAway) {
             $0.eventLoop.makeSucceededVoidFuture()
         }
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         // A fault that no handler of the pipeline catches is thrown here.
         _ = try? channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.frame(4, 0, 0, []) + frames))
-        #expect(goodbyes.isSaid == isSaid)
+        #expect(goAway.hasSentError == hasSentError)
         _ = try? channel.finish()
     }
 
     @Test("The goodbye of a stop, which names no error, doesn't make a fault of a stream one of the connection")
     func stop() {
-        let goodbyes = SentGoodbyes()
+        let goAway = GoAwayObserver()
         func write(_ code: HTTP2ErrorCode) {
-            goodbyes.wroteFrame(
+            goAway.wroteFrame(
                 HTTP2Frame(
                     streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: code, opaqueData: nil)))
         }
         write(.noError)
-        #expect(!goodbyes.isSaid)
+        #expect(!goAway.hasSentError)
         write(.protocolError)
-        #expect(goodbyes.isSaid)
+        #expect(goAway.hasSentError)
     }
 }

@@ -45,7 +45,7 @@ import Testing
         let (live, over) = (try await fixture.sessionID(), try await fixture.sessionID(ended: true))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
-        let loops = LoopStates()
+        let loops = LoopStateRegistry()
         let watch = LeaseWatch(
             loops: loops, held: HeldSessions(), heldAccounts: HeldSessions(), profiles: fixture.guarding.profiles,
             runtime: fixture.runtime, state: fixture.state,

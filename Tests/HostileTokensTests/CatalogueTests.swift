@@ -40,7 +40,7 @@ struct CatalogueTests {
             let good = [material.goodToken, try material.signedControl()]
             // Every token is accepted, but no request without one.
             let open = Runner(
-                target: target, material: material, surroundings: .init(now: { now })
+                target: target, material: material, environment: .init(now: { now })
             ) { request in
                 let isBare = request == Transport.authorization.bareRequest(to: target)
                 return RawResponse(status: isBare ? 401 : 200)
@@ -49,7 +49,7 @@ struct CatalogueTests {
             // Only the two valid tokens are accepted.
             let controls = good.compactMap { Transport.authorization.request(.token($0), to: target) }
             let shut = Runner(
-                target: target, material: material, surroundings: .init(now: { now })
+                target: target, material: material, environment: .init(now: { now })
             ) { request in
                 RawResponse(status: controls.contains(request) ? 200 : 401)
             }

@@ -12,7 +12,7 @@ struct ProbeTests {
     ) -> Conversation {
         Conversation(
             target: target, transport: .authorization, token: material?.goodToken, material: material,
-            accounts: Accounts(logins), wire: wire, surroundings: Runner.Surroundings(now: { now }))
+            accounts: Accounts(logins), wire: wire, environment: Runner.Environment(now: { now }))
     }
 
     @Test(

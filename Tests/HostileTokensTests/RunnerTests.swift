@@ -29,7 +29,7 @@ struct RunnerTests {
     ) -> Runner {
         Runner(
             target: target, material: material,
-            surroundings: .init(now: clock, pause: pause, canaryVisits: canaryVisits), send: send)
+            environment: .init(now: clock, pause: pause, canaryVisits: canaryVisits), send: send)
     }
 
     @Test("Each attack is made between two control requests, and each request waits for the rate limit")
@@ -109,7 +109,7 @@ struct RunnerTests {
         let old = try #require(Transport.authorization.request(.token(material.goodToken), to: target))
         let uses = Counter()
         let runner = Runner(
-            target: target, material: material, surroundings: .init(now: { now }, renew: { next })
+            target: target, material: material, environment: .init(now: { now }, renew: { next })
         ) { request in
             let isGood = request == fresh || (request == old && uses.raise() < 2)
             return RawResponse(status: isGood ? 200 : 401)
@@ -184,7 +184,7 @@ struct RunnerTests {
         for status in [500, 302, 404, 403] {
             var target = target
             target.isStrict = isStrict
-            let runner = Runner(target: target, material: material, surroundings: .init(now: { now })) { request in
+            let runner = Runner(target: target, material: material, environment: .init(now: { now })) { request in
                 RawResponse(status: request == control ? 200 : status)
             }
             let report = try await runner.run(oneAttack)
@@ -201,7 +201,7 @@ struct RunnerTests {
             target.isStrict = false
             target.successStatuses = [204]
             let bare = Transport.authorization.bareRequest(to: target)
-            let runner = Runner(target: target, material: material, surroundings: .init(now: { now })) { request in
+            let runner = Runner(target: target, material: material, environment: .init(now: { now })) { request in
                 let isBare = request == bare
                 return RawResponse(status: request == control ? 204 : isBare ? 403 : answer)
             }

@@ -35,7 +35,7 @@ struct SilenceTests {
         return try await probe.judge(
             Conversation(
                 target: routed, transport: .authorization, token: material.goodToken, material: material,
-                accounts: Accounts([]), wire: wire, surroundings: Runner.Surroundings(now: { now })))
+                accounts: Accounts([]), wire: wire, environment: Runner.Environment(now: { now })))
     }
 
     @Test("A target that neither answers nor closes in time has not been judged", arguments: all)

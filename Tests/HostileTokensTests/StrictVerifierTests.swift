@@ -29,7 +29,7 @@ struct StrictVerifierTests {
         target.clientAuthorization = "Basic eDp5"
         target.carrierName = transport == .cookie ? "gate" : nil
         let runner = Runner(
-            target: target, transport: transport, material: try material(key), surroundings: .init(now: { now })
+            target: target, transport: transport, material: try material(key), environment: .init(now: { now })
         ) {
             try gateway.answer($0)
         }

@@ -5,22 +5,22 @@ package final class LeaseAuthorityModel: LeaseAuthority {
     package let held: HeldSessions
     package let heldAccounts = HeldSessions()
     package let clock: @Sendable () -> Int64
-    private let overBefore: (LeaseTerms) -> LeaseEnd?
+    private let endedBefore: (LeaseTerms) -> LeaseEnd?
     /// The leases whose session came to its end, and the sessions that were told as used.
     package private(set) var due: [LeaseTerms] = []
     package private(set) var uses: [String] = []
 
     package init(
-        held: HeldSessions = HeldSessions(), overBefore: @escaping (LeaseTerms) -> LeaseEnd? = { _ in nil },
+        held: HeldSessions = HeldSessions(), endedBefore: @escaping (LeaseTerms) -> LeaseEnd? = { _ in nil },
         clock: @escaping @Sendable () -> Int64 = { 0 }
     ) {
         self.held = held
         self.clock = clock
-        self.overBefore = overBefore
+        self.endedBefore = endedBefore
     }
 
-    package func end(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
-    package func knownEnd(of terms: LeaseTerms) -> LeaseEnd? { overBefore(terms) }
+    package func end(of terms: LeaseTerms) -> LeaseEnd? { endedBefore(terms) }
+    package func knownEnd(of terms: LeaseTerms) -> LeaseEnd? { endedBefore(terms) }
     package func knowsSession(of terms: LeaseTerms) -> Bool { true }
     package func confirm(_ terms: LeaseTerms, done: @escaping @Sendable () -> Void) { done() }
     package var revocationCount: UInt64 { 0 }

@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test("A key that falls ends what rests on it, and nothing that a newer key's token prolonged")
+    @Test("A key that is retired ends the leases of its tokens, but not those that a newer key's token has extended")
     func keys() {
         let table = LeaseTable(now: Self.start)
         let (old, new) = (KeyNumber(thumbprint: "old"), KeyNumber(thumbprint: "new"))
@@ -212,15 +212,15 @@ import Testing
         let (other, keyless) = (lease(new, family: "i"), lease(nil, family: "j"))
         table.familyRefreshed("g", expiresAt: Self.start + 20_000, key: new)
         table.familyRefreshed("h", expiresAt: Self.start + 8_000, key: new)
-        table.keysMoved(to: 1, fallen: [])
+        table.keysChanged(generation: 1, retired: [])
         #expect(resting.ends.isEmpty)
-        table.keysMoved(to: 2, fallen: [old])
+        table.keysChanged(generation: 2, retired: [old])
         #expect(resting.ends == [.tokenRevoked])
-        #expect(late.ends == [.tokenRevoked], "what is said of an older token counts for nothing")
+        #expect(late.ends == [.tokenRevoked], "a refresh with an older expiry changes nothing")
         table.familyRefreshed("i", expiresAt: Self.start + 20_000)
         #expect(refreshed.ends.isEmpty && other.ends.isEmpty && keyless.ends.isEmpty)
         table.familyRefreshed("i", expiresAt: Self.start + 30_000, key: old)
-        #expect(other.ends == [.tokenRevoked], "refreshed with a key that had fallen")
+        #expect(other.ends == [.tokenRevoked], "refreshed with a key that was retired")
         #expect(table.count == 2)
     }
 
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test("A lease that was over before it was taken ends at the next turn")
-    func overBefore() {
+    func endedBefore() {
         let authority = LeaseAuthorityModel { $0.tokenID == "dead" ? .tokenRevoked : nil }
         let table = LeaseTable(now: Self.start, authority: authority)
         let (late, good) = (Holder(), Holder())
@@ -258,7 +258,7 @@ import Testing
         ] as [(String, Int64?, LeaseEnd?)])
     func endBeforeUse(token: String, expiresAfter: Int64?, end: LeaseEnd?) {
         let authority = LeaseAuthorityModel(
-            overBefore: { $0.tokenID == "dead" ? .tokenRevoked : nil }, clock: { Self.start + 51 })
+            endedBefore: { $0.tokenID == "dead" ? .tokenRevoked : nil }, clock: { Self.start + 51 })
         let table = LeaseTable(now: Self.start, authority: authority)
         let terms = terms(token: token, expiresAt: expiresAfter.map { Self.start + $0 })
         #expect(table.endBeforeUse(of: terms) == end)

@@ -39,7 +39,7 @@ import Testing
     func retired() throws {
         final class Heard { var places: [String] = [] }
         let heard = Heard()
-        let watch = UpstreamPool.Watch(standing: { place in { _ in heard.places.append(place) } }, ejected: { _ in })
+        let watch = UpstreamPool.Watch(upReporter: { place in { _ in heard.places.append(place) } }, ejected: { _ in })
         for isRetired in [false, true] {
             let loop = EmbeddedEventLoop()
             let attempt = loop.makePromise(of: (any Channel).self)

@@ -56,7 +56,7 @@ import Testing
         case .upstream(.send(.sendEnd)): "end"
         case .upstream(.send(.flush)): "ask"
         case .upstream(.release(let reuse)): reuse ? "reuse" : "release"
-        case .upstream(.tell(let fault, _)): "tell \(fault.reason)"
+        case .upstream(.report(let fault, _)): "report \(fault.reason)"
         case .pauseBody: "pause"
         case .resumeBody: "resume"
         case .sendInterim: "interim"
@@ -136,8 +136,8 @@ import Testing
         switch (state, event) {
         case (.created, .start): return ["connect"]
         case (.connecting, .connected): return ["head", "ask"]
-        case (.connecting, .failed): return ["tell refused", "connect"]
-        case (_, .failed): return ["tell refused"]
+        case (.connecting, .failed): return ["report refused", "connect"]
+        case (_, .failed): return ["report refused"]
         case (.connecting, .noUpstream): return ["settle", "502 no_upstream_reachable"]
         case (.connecting, .full): return ["settle", "503 upstream_full"]
         case (.over, _), (_, .start), (_, .connected), (_, .noUpstream), (_, .full): return []
@@ -155,12 +155,12 @@ import Testing
         case (.answering, .answer): return ["HT", "release", "settle", "finish"]
         case (.created, .answer), (.connecting, .answer): return []
         case (.sending, .closed), (.asked, .closed):
-            return ["tell upstream_closed", "release", "settle", "502 upstream_closed"]
+            return ["report upstream_closed", "release", "settle", "502 upstream_closed"]
         case (.answering, .closed), (.answering, .deadline): return ["release", "settle", "abort"]
         case (.created, .closed), (.connecting, .closed): return []
         case (.connecting, .deadline): return ["settle", "504 upstream_connect_timeout"]
         case (.asked, .deadline):
-            return ["tell upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
+            return ["report upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
         // A client that is slow with its body has a time limit of its own.
         case (.created, .deadline), (.sending, .deadline): return []
         }

@@ -173,7 +173,7 @@ extension ProxySimulation {
 
     private mutating func perform(_ action: ProxyMachine.Action) {
         if !endings.isEmpty {
-            if case .upstream(.tell) = action {} else { fault("\(action) after \(endings)") }
+            if case .upstream(.report) = action {} else { fault("\(action) after \(endings)") }
         }
         switch action {
         case .upstream(let action): perform(action)
@@ -227,7 +227,7 @@ extension ProxySimulation {
             }
         case .send(.flush): change { $0.hasFlushed = true }
         case .release(let reuse): release(reuse)
-        case .tell: break
+        case .report: break
         }
     }
 

@@ -36,7 +36,7 @@ import Testing
             case .send(.sendEnd): "end"
             case .send(.flush): "flush"
             case .release(let reuse): reuse ? "reuse" : "release"
-            case .tell(let fault, let member): "tell \(fault.reason) \(member)"
+            case .report(let fault, let member): "report \(fault.reason) \(member)"
             }
         }
 
@@ -50,7 +50,7 @@ import Testing
             _ = attempt.act()
             switch state {
             case .created, .connecting, .fresh, .pooled: break
-            case .bodySent: attempt.machine.owed.add(ByteBuffer(string: "body"))
+            case .bodySent: attempt.machine.unsent.add(ByteBuffer(string: "body"))
             case .begun: attempt.machine.answer.received(ByteBuffer(string: "HTTP"))
             case .answering:
                 attempt.machine.answer.received(ByteBuffer(string: UpstreamAttemptTests.head))
@@ -68,7 +68,7 @@ import Testing
             case .connected: machine.connected(to: 4, isPooled: false)
             case .failed: machine.failedToConnect(to: 1, UpstreamAttemptTests.fault)
             case .closed: return machine.closed(UpstreamFault(closedBy: nil), isBroken: false)
-            case .body: machine.owed.add(ByteBuffer(string: "more"))
+            case .body: machine.unsent.add(ByteBuffer(string: "more"))
             case .endClean: machine.end(reuse: true)
             case .endUnclean: machine.end(reuse: false)
             case .handOver: _ = machine.handOver()
@@ -82,12 +82,12 @@ import Testing
         switch (state, event) {
         case (.created, .start): return ["connect any []"]
         case (.connecting, .connected): return ["head", "flush"]
-        case (.connecting, .failed): return ["tell refused 1", "connect none [1]"]
+        case (.connecting, .failed): return ["report refused 1", "connect none [1]"]
         // A failure is reported in every state of the attempt.
-        case (_, .failed): return ["tell refused 1"]
-        case (.fresh, .closed): return ["tell upstream_closed 3", "release", "connect none []"]
+        case (_, .failed): return ["report refused 1"]
+        case (.fresh, .closed): return ["report upstream_closed 3", "release", "connect none []"]
         case (.pooled, .closed): return ["release", "connect none []"]
-        case (.bodySent, .closed), (.begun, .closed): return ["tell upstream_closed 3", "release"]
+        case (.bodySent, .closed), (.begun, .closed): return ["report upstream_closed 3", "release"]
         case (.answering, .closed): return ["release"]
         case (_, .body): return isOpen ? ["more", "flush"] : []
         case (_, .endClean): return isOpen ? ["reuse"] : []
@@ -111,25 +111,25 @@ import Testing
         var attempt = Attempt.at(.pooled, isRepeatable: isRepeatable)
         var failure = attempt.happens(.closed)
         #expect((failure == nil) == isRepeatable)
-        guard isRepeatable else { return #expect(attempt.act() == ["tell upstream_closed 3", "release"]) }
+        guard isRepeatable else { return #expect(attempt.act() == ["report upstream_closed 3", "release"]) }
         #expect(attempt.act() == ["release", "connect none []"] && attempt.machine.isConnecting)
         _ = attempt.happens(.connected)
         #expect(attempt.act() == ["head", "flush"])
         failure = attempt.happens(.closed)
         #expect(failure == "upstream_closed")
-        #expect(attempt.act() == ["tell upstream_closed 4", "release"])
+        #expect(attempt.act() == ["report upstream_closed 4", "release"])
     }
 
     @Test("A body that has waited is sent behind its head, with its last chunk when the client has sent all")
-    func owed() {
+    func unsent() {
         var attempt = Attempt.at(.connecting)
         _ = attempt.happens(.body)
-        #expect(attempt.act().isEmpty && attempt.machine.owed.heldBytes == 4)
+        #expect(attempt.act().isEmpty && attempt.machine.unsent.heldBytes == 4)
         _ = attempt.happens(.connected)
-        #expect(attempt.act() == ["head", "more", "flush"] && attempt.machine.owed.heldBytes == 0)
-        #expect(!attempt.machine.owed.isPaid)
-        attempt.machine.owed.complete()
-        #expect(attempt.act() == ["end", "flush"] && attempt.machine.owed.isPaid)
+        #expect(attempt.act() == ["head", "more", "flush"] && attempt.machine.unsent.heldBytes == 0)
+        #expect(!attempt.machine.unsent.isSent)
+        attempt.machine.unsent.complete()
+        #expect(attempt.act() == ["end", "flush"] && attempt.machine.unsent.isSent)
     }
 
     @Test("The last fault of those that could not be reached says why none could")

@@ -28,7 +28,7 @@ import Testing
         var pacer = UpstreamFaultPacer()
         let (a, b) = (try #require(UpstreamTarget("http://a:1")), try #require(UpstreamTarget("unix:/run/b.sock")))
         func told(_ target: UpstreamTarget, _ reason: String, _ now: Int64) -> Int? {
-            pacer.tell(target, reason: reason, now: now)
+            pacer.countSinceLastLog(target, reason: reason, now: now)
         }
         #expect(told(a, "x", 1_000) == 0)
         #expect(told(a, "y", 1_000) == 0)

@@ -29,10 +29,11 @@ import Testing
         let socket: EmbeddedSocket
 
         init() throws {
-            let place = try #require(
-                SocketPlace(census: SocketCensus(perSession: 1, perUser: 1), session: "s", user: "u"))
+            let reservation = try #require(
+                SocketReservation(limiter: SocketLimiter(perSession: 1, perUser: 1), session: "s", user: "u"))
             socket = EmbeddedSocket(
-                application: application, admission: Admission(.open(OpenRoute(.requiresNothing))), place: place,
+                application: application, admission: Admission(.open(OpenRoute(.requiresNothing))),
+                reservation: reservation,
                 leases: LeaseTable(now: 0), leaseBounds: LeaseBounds(clockSkew: 0, maxLifetime: 0), admittedAt: 0,
                 deadlines: deadlines, maxMessage: 1024, pingInterval: .seconds(10))
             socket.opened(on: channel)

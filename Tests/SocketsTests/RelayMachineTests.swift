@@ -53,12 +53,12 @@ import Testing
             case .upstream(.send(.flush)): "ask"
             case .upstream(.send): "body"
             case .upstream(.release(let reuse)): reuse ? "reuse" : "release"
-            case .upstream(.tell(let fault, _)): "tell \(fault.reason)"
+            case .upstream(.report(let fault, _)): "report \(fault.reason)"
             case .startAnswer(let head): "start \(head.status)"
             case .sendAnswer(let part): String(buffer: part)
             case .flushAnswer: "flush"
             case .takeLease: lease()
-            case .settle(let keepsPlace): keepsPlace ? "keep" : "settle"
+            case .settle(let keepsReservation): keepsReservation ? "keep" : "settle"
             case .open(_, let early): "open '\(String(buffer: early))'"
             case .finishAnswer: "finish"
             case .abortAnswer: "abort"
@@ -103,7 +103,7 @@ import Testing
     private static let refused = "HTTP/1.1 404 X\r\nContent-Length: 2\r\n\r\n"
     private static let chunked = "HTTP/1.1 403 X\r\nTransfer-Encoding: chunked\r\n\r\n"
     private static let malformed = [
-        "tell upstream_answer_malformed", "release", "settle", "502 upstream_answer_malformed",
+        "report upstream_answer_malformed", "release", "settle", "502 upstream_answer_malformed",
     ]
 
     @Test(
@@ -207,7 +207,7 @@ import Testing
     private static func expected(_ state: State, _ event: Event) -> [String] {
         switch (state, event) {
         case (.created, .start): ["connect 0"]
-        case (.created, .fail): ["tell refused"]
+        case (.created, .fail): ["report refused"]
         case (.created, .gone): ["settle"]
         case (_, .burstEnd), (_, .leaseTaken): []
         case (.created, .ended), (.connecting, .ended): ["settle", "401 revoked"]
@@ -216,22 +216,23 @@ import Testing
         case (.created, .lease): ["settle", "401 revoked"]
         case (.created, _): []
         case (.connecting, .connect): ["head", "ask"]
-        case (.connecting, .fail): ["tell refused", "connect 1"]
+        case (.connecting, .fail): ["report refused", "connect 1"]
         case (.connecting, .none): ["settle", "502 no_upstream_reachable"]
         case (.connecting, .gone): ["settle"]
         case (.connecting, .lease): ["settle", "401 revoked"]
         case (.connecting, .deadline): ["settle", "504 upstream_connect_timeout"]
         case (.connecting, .start), (.connecting, .bytes), (.connecting, .close): []
         case (.asked, .bytes): ["start 404", "no", "release", "settle", "finish"]
-        case (.asked, .close): ["tell upstream_closed", "release", "settle", "502 upstream_closed"]
+        case (.asked, .close): ["report upstream_closed", "release", "settle", "502 upstream_closed"]
         case (.asked, .gone), (.answering, .gone): ["release", "settle"]
         case (.asked, .lease): ["release", "settle", "401 revoked"]
         case (.answering, .lease): ["release", "settle", "abort"]
-        case (.asked, .deadline): ["tell upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
+        case (.asked, .deadline):
+            ["report upstream_answer_timeout", "release", "settle", "504 upstream_answer_timeout"]
         case (.answering, .bytes): ["H", "release", "settle", "finish"]
         case (.answering, .close), (.answering, .deadline): ["release", "settle", "abort"]
         // A failed connection attempt is reported in every state of the exchange.
-        case (_, .fail): ["tell refused"]
+        case (_, .fail): ["report refused"]
         case (.asked, _), (.answering, _), (.opened, _), (.over, _): []
         }
     }

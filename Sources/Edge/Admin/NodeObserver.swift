@@ -12,7 +12,7 @@ import StateSurface
 /// Asks the event loops of this node what they hold, for its operator. Used by the operator's API, off the event loops.
 /// Each question is a job on every loop, so none of them sees a loop in the middle of a change.
 package struct NodeObserver: NodeView {
-    private let loops: LoopStates
+    private let loops: LoopStateRegistry
     private let services: @Sendable () -> EdgeServices
     private let feed: any ChangeFeed
     private let storeKind: String
@@ -25,7 +25,8 @@ package struct NodeObserver: NodeView {
     ///   - feed: the store's change feed, by whose beats the store's health is told.
     ///   - storeKind: `sqlite` or `postgres`.
     package init(
-        loops: LoopStates, services: @escaping @Sendable () -> EdgeServices, feed: any ChangeFeed, storeKind: String,
+        loops: LoopStateRegistry, services: @escaping @Sendable () -> EdgeServices, feed: any ChangeFeed,
+        storeKind: String,
         isDraining: @escaping @Sendable () -> Bool
     ) {
         self.loops = loops
@@ -60,8 +61,8 @@ package struct NodeObserver: NodeView {
         }.contains(true)
     }
 
-    /// From the census, which all loops share.
-    package func sockets(of sessionIDs: [String]) -> [String: Int] { services().census.sockets(of: sessionIDs) }
+    /// From the limiter of sockets, which all loops share.
+    package func sockets(of sessionIDs: [String]) -> [String: Int] { services().socketLimiter.sockets(of: sessionIDs) }
 
     /// At most ``RefusalRing/capacity`` of each loop.
     package func refusals() async -> [RefusalEntry] {
@@ -130,14 +131,14 @@ extension LoopState {
 
     /// The upstreams of this loop.
     fileprivate func upstreams(now: Int64) -> [UpstreamEntry] {
-        guard let edition else { return [] }
-        let pools = zip(edition.services.configuration.routes.map(\.path), edition.upstreams.all)
-        let all = pools.map { ($0, $1) } + (edition.upstreams.runtime.map { [("api", $0)] } ?? [])
+        guard let snapshot else { return [] }
+        let pools = zip(snapshot.services.configuration.routes.map(\.path), snapshot.upstreams.all)
+        let all = pools.map { ($0, $1) } + (snapshot.upstreams.runtime.map { [("api", $0)] } ?? [])
         return all.flatMap { route, pool in
             pool.memberStates.map { member in
                 UpstreamEntry(
                     route: route, upstream: member.place, isUp: member.isUp,
-                    ejectedUntil: member.rest > .zero ? now &+ member.rest.nanoseconds / 1_000_000 : nil,
+                    ejectedUntil: member.unusedFor > .zero ? now &+ member.unusedFor.nanoseconds / 1_000_000 : nil,
                     requestsInFlight: member.active, consecutiveFailures: member.failures)
             }
         }

@@ -77,7 +77,7 @@ final class LoopMeters {
 
     private func meter(of target: RequestRecord.Target) -> Meter {
         guard case .route(let route) = target, route.index >= 0 else { return meter(named: target.label) }
-        // After a reload, a route of the edition before may have the same number.
+        // After a reload, a route of the configuration before may have the same number.
         if route.index < byRoute.count, let known = byRoute[route.index], known.route === route { return known.meter }
         let meter = meter(named: target.label)
         while byRoute.count <= route.index { byRoute.append(nil) }

@@ -67,7 +67,7 @@ package struct RouteTable: Sendable {
         return allowed.isEmpty ? .none : .methodNotAllowed(Set(allowed).sorted())
     }
 
-    /// Whether a route of another edition of the configuration is still there: the same path, host and methods.
+    /// Whether a route of another configuration is still there: the same path, host and methods.
     package func contains(_ route: Route) -> Bool {
         routes.contains { $0.prefix == route.prefix && $0.host == route.host && $0.methods == route.methods }
     }

@@ -10,7 +10,7 @@ final class Conversation: Sendable {
     let material: AttackMaterial?
     let accounts: Accounts
     private let wire: Wire
-    private let surroundings: Runner.Surroundings
+    private let environment: Runner.Environment
     private let log = Mutex<[Exchange]>([])
     private let streams = Mutex<[RecordedStream]>([])
 
@@ -22,7 +22,7 @@ final class Conversation: Sendable {
     ///   - accounts: shared by all probes of a run.
     init(
         target: Target, transport: Transport, token: [UInt8]?, material: AttackMaterial?, accounts: Accounts,
-        wire: Wire, surroundings: Runner.Surroundings
+        wire: Wire, environment: Runner.Environment
     ) {
         self.target = target
         self.transport = transport
@@ -30,7 +30,7 @@ final class Conversation: Sendable {
         self.material = material
         self.accounts = accounts
         self.wire = wire
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Closes the open connections and returns all exchanges.
@@ -48,7 +48,7 @@ final class Conversation: Sendable {
     // MARK: Requests
 
     /// The number of connections to the canary listener.
-    var canaryVisits: Int { surroundings.canaryVisits() }
+    var canaryVisits: Int { environment.canaryVisits() }
 
     /// Whether requests are sent byte for byte. Over HTTP/2 they are not.
     var keepsBytes: Bool { wire.open != nil }
@@ -64,7 +64,7 @@ final class Conversation: Sendable {
     /// - Throws: ``SendFailure`` if there was no answer, ``Unjudged`` for 429, because a refusal by a rate limit proves
     ///   nothing.
     func exchange(_ label: String, _ request: RawRequest) async throws -> RawResponse {
-        try await surroundings.pause()
+        try await environment.pause()
         do {
             let response = try await wire.send(request)
             log.withLock { $0.append(Exchange(label, request, .success(response))) }
@@ -94,7 +94,7 @@ final class Conversation: Sendable {
     /// - Throws: ``Unfit`` over HTTP/2, ``SendFailure`` if no connection could be made.
     func open(_ label: String, _ request: RawRequest) async throws -> RecordedStream {
         guard let open = wire.open else { throw Unfit("takes a connection of its own over HTTP/1.1") }
-        try await surroundings.pause()
+        try await environment.pause()
         let stream = RecordedStream(label, try await open(), timeout: wire.timeout)
         streams.withLock { $0.append(stream) }
         try await stream.send(request.bytes)
@@ -178,9 +178,9 @@ final class Conversation: Sendable {
     ///
     /// A login is shared for half the lifetime of its token, or for a minute if the answer names none.
     func shared(_ index: Int = 0) async throws -> Member {
-        if let member = await accounts.shared(index, now: surroundings.now()) { return member }
+        if let member = await accounts.shared(index, now: environment.now()) { return member }
         let member = try await login(index)
-        await accounts.share(member, index, now: surroundings.now())
+        await accounts.share(member, index, now: environment.now())
         return member
     }
 
@@ -219,31 +219,6 @@ final class Conversation: Sendable {
     }
 }
 
-/// The credentials of a user who has signed in.
-struct Member: Sendable {
-    let accessToken: String
-    let refreshToken: String?
-    let sessionID: String?
-    let secret: String?
-    let userID: String?
-    let lifetime: Int64?
-    /// The cookies that the login set, as a browser sends them.
-    let cookies: String
-
-    init?(_ response: RawResponse) {
-        guard case .success(let object) = Result(catching: { try StrictJSON.object(response.content) }),
-            let token = object["access_token"]?.stringValue
-        else { return nil }
-        accessToken = token
-        refreshToken = object["refresh_token"]?.stringValue
-        sessionID = object["session_id"]?.stringValue
-        secret = object["session_secret"]?.stringValue
-        userID = object["user_id"]?.stringValue
-        lifetime = object["expires_in"]?.int64Value
-        cookies = response.fields("set-cookie").map { $0.prefix { $0 != ";" } }.joined(separator: "; ")
-    }
-}
-
 extension Login {
     fileprivate var body: JSONObject {
         var body: JSONObject = ["email": .string(email), "password": .string(password)]
@@ -272,40 +247,5 @@ extension Login {
             }
         }
         return Member(answer).map { (Array($0.accessToken.utf8), $0.sessionID) }
-    }
-}
-
-/// The users, and the logins that probes share.
-actor Accounts {
-    private let logins: [Login]
-    private var members: [Int: (member: Member, since: Int64)] = [:]
-    /// The authorization server, once its metadata have been read.
-    private(set) var service: AuthorizationService?
-
-    init(_ logins: [Login]) {
-        self.logins = logins
-    }
-
-    nonisolated func login(_ index: Int) -> Login? {
-        logins.indices.contains(index) ? logins[index] : nil
-    }
-
-    /// A shared login whose token has more than half of its lifetime left.
-    func shared(_ index: Int, now: Int64) -> Member? {
-        guard let (member, since) = members[index], now - since < (member.lifetime ?? 120) / 2 else { return nil }
-        return member
-    }
-
-    /// Makes the next shared login of a user a new one, because the old ones have ended.
-    func forget(_ index: Int) {
-        members[index] = nil
-    }
-
-    func keep(_ service: AuthorizationService) {
-        self.service = service
-    }
-
-    func share(_ member: Member, _ index: Int, now: Int64) {
-        members[index] = (member, now)
     }
 }

@@ -79,46 +79,6 @@ public struct Target: Sendable {
     }
 }
 
-/// A resource that an authorization server protects. Its metadata (RFC 9728, RFC 8414) say everything else.
-public struct OAuthSettings: Sendable, Equatable {
-    /// The path of the resource.
-    public var resource: String
-    /// Scopes of the resource: the first is asked for, and a refresh must not add the second.
-    public var scopes: [String]
-    /// A public client; nil if the suite registers one (RFC 7591).
-    public var clientID: String?
-    /// A redirect URI of that client.
-    public var redirectURI: String?
-
-    /// A resource.
-    public init(resource: String, scopes: [String] = [], clientID: String? = nil, redirectURI: String? = nil) {
-        self.resource = resource
-        self.scopes = scopes
-        self.clientID = clientID
-        self.redirectURI = redirectURI
-    }
-}
-
-/// A user who can sign in.
-public struct Login: Sendable {
-    /// The path of the login endpoint.
-    public let path: String
-    /// The e-mail.
-    public let email: String
-    /// The password. Secret.
-    public let password: String
-    /// The tenant; nil if the target has none.
-    public let tenant: String?
-
-    /// A user.
-    public init(path: String, email: String, password: String, tenant: String? = nil) {
-        self.path = path
-        self.email = email
-        self.password = password
-        self.tenant = tenant
-    }
-}
-
 extension Login: CustomStringConvertible, CustomReflectable {
     /// The e-mail.
     public var description: String { "Login(\(email))" }

@@ -7,7 +7,7 @@ package struct UpstreamChoice {
         /// The share of the usual requests that it is to get, above 0 and up to 1.
         package var weight = 1.0
         /// Whether a connection to it has failed a moment ago.
-        package var rests = false
+        package var isBackingOff = false
         /// Its requests in progress, as far as this event loop knows.
         package var active = 0
         /// Whether it has as many requests or connections as it may.
@@ -51,7 +51,7 @@ package struct UpstreamChoice {
         let count = candidates.count
         let best = order.min { a, b in
             let (one, other) = (candidates[a], candidates[b])
-            if one.rests != other.rests { return !one.rests }
+            if one.isBackingOff != other.isBackingOff { return !one.isBackingOff }
             if one.active != other.active { return one.active < other.active }
             return (a - turn + count) % count < (b - turn + count) % count
         }

@@ -85,7 +85,7 @@ package struct UpstreamHealth: Sendable, Equatable {
     }
 
     /// Takes over new terms: without checks the upstream is no longer unhealthy, without `outlier` no longer ejected.
-    package mutating func obey(_ terms: UpstreamTerms) {
+    package mutating func apply(_ terms: UpstreamTerms) {
         if terms.health == nil {
             view.isUnhealthy = false
             doubts = 0

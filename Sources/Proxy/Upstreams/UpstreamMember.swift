@@ -9,7 +9,7 @@ struct UpstreamMember {
 
     let target: UpstreamTarget
     /// What all event loops know of it.
-    let standing: UpstreamStanding
+    let health: SharedUpstreamHealth
     var idle: [UpstreamConnection] = []
     /// How many connections are lent or being made.
     var active = 0
@@ -19,15 +19,15 @@ struct UpstreamMember {
     var busy: Int { max(0, active - checking) }
     /// How many connections in a row could not be made.
     var failures = 0
-    var restsUntil = NIODeadline.uptimeNanoseconds(0)
+    var backOffUntil = NIODeadline.uptimeNanoseconds(0)
     /// Made once, since making it costs as much as the connection.
     var bootstrap: ClientBootstrap?
     /// Tells whether it is up; made when there is something to tell.
-    var tellStanding: ((_ isUp: Bool) -> Void)?
+    var reportUp: ((_ isUp: Bool) -> Void)?
 
-    init(_ target: UpstreamTarget, _ standing: UpstreamStanding) {
+    init(_ target: UpstreamTarget, _ health: SharedUpstreamHealth) {
         self.target = target
-        self.standing = standing
+        self.health = health
     }
 
     /// The idle connection that was used last, if that was not before `oldest` and it should still be open.
@@ -56,6 +56,6 @@ struct UpstreamMember {
     func leave(_ connection: UpstreamConnection) {
         guard connection.isCounted else { return }
         connection.isCounted = false
-        standing.leave()
+        health.leave()
     }
 }

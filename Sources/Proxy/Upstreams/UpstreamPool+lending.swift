@@ -24,9 +24,9 @@ extension UpstreamPool {
         return best
     }
 
-    /// Lower is better: a resting member comes after all that are not.
-    private func load(_ index: Int, _ now: NIODeadline) -> (rests: Int, active: Int) {
-        (members[index].restsUntil > now ? 1 : 0, members[index].busy)
+    /// Lower is better: a member that was backed off from comes after all others.
+    private func load(_ index: Int, _ now: NIODeadline) -> (backsOff: Int, active: Int) {
+        (members[index].backOffUntil > now ? 1 : 0, members[index].busy)
     }
 
     /// Gets a connection for `seeker`: a suitable idle one, else a new one. The seeker is told at once or later.
@@ -70,7 +70,7 @@ extension UpstreamPool {
                 guard seeker.isSeekingUpstream else { return pool.giveBack(connection) }
                 seeker.connected(to: connection, isPooled: false)
             case .failure(let error):
-                if isCounted { pool.members[index].standing.leave() }
+                if isCounted { pool.members[index].health.leave() }
                 seeker.failedToConnect(to: index, UpstreamFault(connecting: error))
             }
         }

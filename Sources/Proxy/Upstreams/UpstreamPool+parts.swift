@@ -3,15 +3,15 @@ extension UpstreamPool {
     package struct Watch {
         /// Makes what is told, after each attempt to connect and each check, whether an upstream is up. It is made once
         /// for each upstream of a pool, so that finding the metric by its labels is not part of connecting.
-        package var standing: (_ place: String) -> (_ isUp: Bool) -> Void
+        package var upReporter: (_ place: String) -> (_ isUp: Bool) -> Void
         /// An upstream has failed requests and is left alone for a while.
         package var ejected: (_ place: String) -> Void
 
         package init(
-            standing: @escaping (_ place: String) -> (_ isUp: Bool) -> Void,
+            upReporter: @escaping (_ place: String) -> (_ isUp: Bool) -> Void,
             ejected: @escaping (_ place: String) -> Void
         ) {
-            self.standing = standing
+            self.upReporter = upReporter
             self.ejected = ejected
         }
     }
@@ -21,7 +21,7 @@ extension UpstreamPool {
         /// What the route says of its upstreams.
         package var terms = UpstreamTerms()
         /// What all loops know of each target, in their order; empty for a pool that shares nothing.
-        package var standings: [UpstreamStanding] = []
+        package var health: [SharedUpstreamHealth] = []
         /// Among how many event loops a limit of connections is divided.
         package var loops = 1
         /// Whether this loop makes the checks.

@@ -13,7 +13,7 @@ extension UpstreamPool {
             retries?.requested()
             return true
         }
-        return retries?.take(at: UpstreamStanding.now()) ?? true
+        return retries?.take(at: SharedUpstreamHealth.now()) ?? true
     }
 
     /// Takes a place at one of the upstreams; see ``UpstreamChoice``.
@@ -22,7 +22,7 @@ extension UpstreamPool {
             guard !tried.contains(only), members.indices.contains(only) else { return .none }
             return !isFull(only) && enter(only) ? .member(only) : .full
         }
-        let now = UpstreamStanding.now()
+        let now = SharedUpstreamHealth.now()
         var candidates = members.indices.map { candidate($0, at: now) }
         let choice = UpstreamChoice(panic: terms.panic)
         // Another event loop may take the last place between the question and the claim.
@@ -39,11 +39,11 @@ extension UpstreamPool {
     }
 
     private func candidate(_ index: Int, at now: Int64) -> UpstreamChoice.Candidate {
-        let view = members[index].standing.view
+        let view = members[index].health.view
         var candidate = UpstreamChoice.Candidate()
         candidate.isAvailable = view.isAvailable(at: now)
         candidate.weight = view.weight(at: now, slowStart: terms.slowStart)
-        candidate.rests = members[index].restsUntil > loop.now
+        candidate.isBackingOff = members[index].backOffUntil > loop.now
         candidate.active = members[index].busy
         candidate.isFull = isFull(index)
         return candidate
@@ -53,12 +53,12 @@ extension UpstreamPool {
         // Idle connections can be used, or closed to make room.
         if let most = maxConnections, members[index].busy >= most { return true }
         guard let most = terms.maxRequests else { return false }
-        return members[index].standing.isFull(most)
+        return members[index].health.isFull(most)
     }
 
     private func enter(_ index: Int) -> Bool {
         guard let most = terms.maxRequests else { return true }
-        return members[index].standing.enter(most)
+        return members[index].health.enter(most)
     }
 
     // MARK: Outcomes
@@ -66,7 +66,7 @@ extension UpstreamPool {
     /// A request was answered with this status. 5xx counts as a failure. Does nothing where the route has no `outlier`.
     package func answered(_ index: Int, status: Int) {
         guard isSupervised, terms.outlier != nil, members.indices.contains(index) else { return }
-        if status >= 500 { faulted(index) } else { members[index].standing.succeeded() }
+        if status >= 500 { faulted(index) } else { members[index].health.succeeded() }
     }
 
     /// A request failed: no connection, or no sound answer in time.
@@ -74,7 +74,7 @@ extension UpstreamPool {
     /// - Parameter index: the number of the upstream.
     package func faulted(_ index: Int) {
         guard isSupervised, terms.outlier != nil, members.indices.contains(index) else { return }
-        if members[index].standing.failed() { watch?.ejected(members[index].target.place) }
+        if members[index].health.failed() { watch?.ejected(members[index].target.place) }
     }
 
     // MARK: Checks
@@ -93,7 +93,7 @@ extension UpstreamPool {
         let left: () -> Void = { [weak self] in self?.members[index].checking -= 1 }
         let probe = HealthProbe(health, left: left) { [weak self] passed in
             guard let self else { return }
-            if let passed, members[index].standing.checked(passed) { tellStanding(index) }
+            if let passed, members[index].health.checked(passed) { reportUp(index) }
             // Varied by a tenth, so that the gateways of a fleet do not all check at the same moment.
             let pause = Int64(Double(health.interval) * Double.random(in: 0.9...1.1))
             let pool = NIOLoopBound(WeakPool(pool: self), eventLoop: loop)
@@ -104,12 +104,12 @@ extension UpstreamPool {
 
     /// Reports whether an upstream is up. A retired pool reports nothing: its upstream may be gone from the
     /// configuration.
-    func tellStanding(_ index: Int) {
+    func reportUp(_ index: Int) {
         guard !isRetired, let watch else { return }
-        if members[index].tellStanding == nil {
-            members[index].tellStanding = watch.standing(members[index].target.place)
+        if members[index].reportUp == nil {
+            members[index].reportUp = watch.upReporter(members[index].target.place)
         }
-        members[index].tellStanding?(members[index].standing.isUp)
+        members[index].reportUp?(members[index].health.isUp)
     }
 
     // MARK: Showing
@@ -121,7 +121,7 @@ extension UpstreamPool {
         /// Whether the last connection was made and the checks, if there are any, pass.
         package let isUp: Bool
         /// For how long no request is sent there if there is another.
-        package let rest: TimeAmount
+        package let unusedFor: TimeAmount
         /// Requests in progress, open sockets among them, as far as this loop knows.
         package let active: Int
         /// How many requests in a row have failed, where the route has `outlier`; else how many connections.
@@ -130,13 +130,13 @@ extension UpstreamPool {
 
     /// The members as an operator sees them.
     package var memberStates: [MemberState] {
-        let (now, uptime) = (loop.now, UpstreamStanding.now())
+        let (now, uptime) = (loop.now, SharedUpstreamHealth.now())
         return members.map { member in
-            let known = member.standing.failures(at: uptime)
+            let known = member.health.failures(at: uptime)
             let ejected = TimeAmount.milliseconds(known.ejectedUntil.map { $0 - uptime } ?? 0)
             return MemberState(
-                place: member.target.place, isUp: member.standing.isUp,
-                rest: max(.zero, member.restsUntil - now, ejected), active: member.busy,
+                place: member.target.place, isUp: member.health.isUp,
+                unusedFor: max(.zero, member.backOffUntil - now, ejected), active: member.busy,
                 failures: max(known.consecutive, member.failures))
         }
     }

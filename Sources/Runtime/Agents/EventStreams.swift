@@ -91,7 +91,7 @@ final class EventStreams: Sendable {
     private let store: any ExecutionStore
     private let channels = Mutex<[String: Channel]>([:])
     /// Reading the ends of all streams again.
-    private let catchingUp = Mutex(WantedWork())
+    private let catchingUp = Mutex(CoalescedWork())
     private let lastReader = Atomic<UInt64>(0)
     private let looks = Atomic<Int>(0)
 
@@ -171,8 +171,8 @@ final class EventStreams: Sendable {
     /// Reads the end of every stream from the store, after an interruption of the feed. Several interruptions in a row
     /// do not add up: one task reads.
     func catchUp() async {
-        guard catchingUp.withLock({ $0.want() }) else { return }
-        while catchingUp.withLock({ $0.take() }) {
+        guard catchingUp.withLock({ $0.request() }) else { return }
+        while catchingUp.withLock({ $0.takeRequest() }) {
             for id in sessionIDs {
                 guard let bounds = try? await store.eventBounds(sessionID: id) else { continue }
                 grew(sessionID: id, to: bounds.last)

@@ -1,7 +1,6 @@
 import Encodings
 import JOSE
 import Libcrypto
-import Synchronization
 
 /// An immutable snapshot of the keys: the one that signs, those that verify, and their JWKS.
 package final class KeyRing: Sendable {
@@ -23,10 +22,10 @@ package final class KeyRing: Sendable {
     let knownKeyIDs: Set<String>
     /// The thumbprints of those that another key has replaced.
     let supersededKeyIDs: Set<String>
-    /// The keys whose tokens may still be valid, and those whose tokens have all expired.
-    private let standing: Set<KeyNumber>
-    /// The keys that were retired while this process ran. Sockets opened with their tokens end.
-    package let fallen: Set<KeyNumber>
+    /// The keys that no operator has retired: those of the ring, and those whose tokens have all expired.
+    private let unretiredKeys: Set<KeyNumber>
+    /// The keys that were retired while this process ran. Sockets that were opened with their tokens end.
+    package let retiredKeys: Set<KeyNumber>
 
     /// - Parameter old: the snapshot that this one replaces.
     init(_ contents: KeyDirectory.Contents, generation: UInt64, after old: KeyRing? = nil) throws(GuardError) {
@@ -45,11 +44,11 @@ package final class KeyRing: Sendable {
         let superseded = contents.plan.keys.filter { $0.state == .retiring || $0.state == .retired }
         supersededKeyIDs = Set(superseded.map(\.entry.keyID))
         // A key that ended by itself ends no sockets: those that are still open were extended by newer tokens.
-        let outlived = contents.plan.keys.filter { $0.state == .retired && $0.entry.retiredAt == nil }
-        let thumbprints = contents.keys.map(\.key.verificationKey.thumbprint) + outlived.map(\.entry.keyID)
-        let standing = Set(thumbprints.map { KeyNumber(thumbprint: $0) })
-        self.standing = standing
-        fallen = old.map { $0.fallen.union($0.standing).subtracting(standing) } ?? []
+        let expired = contents.plan.keys.filter { $0.state == .retired && $0.entry.retiredAt == nil }
+        let thumbprints = contents.keys.map(\.key.verificationKey.thumbprint) + expired.map(\.entry.keyID)
+        let unretired = Set(thumbprints.map { KeyNumber(thumbprint: $0) })
+        unretiredKeys = unretired
+        retiredKeys = old.map { $0.retiredKeys.union($0.unretiredKeys).subtracting(unretired) } ?? []
     }
 
     /// The key with exactly this `kid`, or nil. There are few keys, so a linear search is faster than a table.
@@ -66,25 +65,5 @@ package final class KeyRing: Sendable {
     func isEquivalent(to other: KeyRing) -> Bool {
         jwks == other.jwks
             && sameBytes(signingKey.verificationKey.thumbprint, other.signingKey.verificationKey.thumbprint)
-    }
-}
-
-/// Holds the current snapshot.
-final class KeyRingHolder: Sendable {
-    private let current: Mutex<KeyRing>
-    private let generation: Atomic<UInt64>
-
-    init(_ ring: KeyRing) {
-        current = Mutex(ring)
-        generation = Atomic(ring.generation)
-    }
-
-    var ring: KeyRing { current.withLock { $0 } }
-    /// The generation of the current snapshot, with one atomic read.
-    var currentGeneration: UInt64 { generation.load(ordering: .acquiring) }
-
-    func install(_ ring: KeyRing) {
-        current.withLock { $0 = ring }
-        generation.store(ring.generation, ordering: .releasing)
     }
 }

@@ -10,7 +10,7 @@ final class RevocationFeed: Sendable {
     private let reach: FleetReach
     private let subscription = Mutex<Subscription?>(nil)
     /// Reading everything again.
-    private let reload = Mutex(WantedWork())
+    private let reload = Mutex(CoalescedWork())
     /// When the feed was interrupted, until a reload has succeeded.
     private let gapSince = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -58,13 +58,13 @@ final class RevocationFeed: Sendable {
         // Under one lock: a reload that ends in between would leave a gap that nothing ends.
         let mustStart = reload.withLock { reload in
             gapSince.withLock { $0 = $0 ?? .now }
-            return reload.want()
+            return reload.request()
         }
         guard mustStart else { return }
         Task { [weak self] in
             while let self, self.takeReload() {
                 do { try await self.load() } catch {
-                    _ = self.reload.withLock { $0.want() }
+                    _ = self.reload.withLock { $0.request() }
                     try? await Task.sleep(for: .milliseconds(250))
                 }
             }
@@ -73,7 +73,7 @@ final class RevocationFeed: Sendable {
 
     private func takeReload() -> Bool {
         reload.withLock { reload in
-            let isWanted = reload.take()
+            let isWanted = reload.takeRequest()
             if !isWanted { gapSince.withLock { $0 = nil } }
             return isWanted
         }

@@ -77,39 +77,40 @@ struct AttackCommand: AsyncParsableCommand {
             try selection.show(asJSON: json)
             return
         }
-        let aim = try AttackAim(url ?? "", path: path)
-        let sender = try sender(to: aim, isHTTP2: usesHTTP2)
+        let targetURL = try TargetURL(url ?? "", path: path)
+        let sender = try sender(to: targetURL, isHTTP2: usesHTTP2)
         let keySet = try jwks.map { text in
-            let aim = try AttackAim(text, path: nil)
-            return (aim: aim, sender: try self.sender(to: aim, isHTTP2: false))
+            let targetURL = try TargetURL(text, path: nil)
+            return (targetURL: targetURL, sender: try self.sender(to: targetURL, isHTTP2: false))
         }
         let profile = try self.profile.map { try ProfileReader.read($0) } ?? .usual
         let files = report.compactMap(ReportFile.init)
         for file in files { try file.check() }
-        let course = AttackCourse(aim: aim, profile: profile, sender: sender, options: options(profile, keySet))
+        let runner = AttackRunner(
+            targetURL: targetURL, profile: profile, sender: sender, options: options(profile, keySet))
         let found: Report
         if let replay {
             let recorded = try Replay(file: replay, selection)
-            found = try await course.run(recorded)
+            found = try await runner.run(recorded)
         } else {
-            found = try await course.run(try selection.cases())
+            found = try await runner.run(try selection.cases())
         }
-        try show(found, files, course.place)
+        try show(found, files, runner.place)
     }
 
     /// What sends to a host. Whether it may be attacked is decided here, before anything is sent.
-    private func sender(to aim: AttackAim, isHTTP2: Bool) throws -> RawSender {
-        let endpoint = try Endpoint(host: aim.host, port: aim.port, anywhere: ownsTarget)
-        let tls = aim.isSecure ? try tls.context(isHTTP2: isHTTP2) : nil
+    private func sender(to targetURL: TargetURL, isHTTP2: Bool) throws -> RawSender {
+        let endpoint = try Endpoint(host: targetURL.host, port: targetURL.port, anywhere: ownsTarget)
+        let tls = targetURL.isSecure ? try tls.context(isHTTP2: isHTTP2) : nil
         return RawSender(
             connector: Connector(endpoint: endpoint, tls: tls), usesHTTP2: isHTTP2, timeout: .seconds(timeout))
     }
 
     /// The options of the run: `--transport` takes precedence over the profile's carrier.
     private func options(
-        _ profile: AttackProfile, _ keySet: (aim: AttackAim, sender: RawSender)?
-    ) -> AttackCourse.Options {
-        AttackCourse.Options(
+        _ profile: AttackProfile, _ keySet: (targetURL: TargetURL, sender: RawSender)?
+    ) -> AttackRunner.Options {
+        AttackRunner.Options(
             transport: transport.flatMap { Transport(rawValue: $0) } ?? profile.carrier, token: token,
             hasProfile: self.profile != nil, keySet: keySet, key: key, session: session, rate: rate, isStrict: strict)
     }

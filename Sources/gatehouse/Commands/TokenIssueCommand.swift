@@ -64,7 +64,7 @@ struct TokenIssueCommand: AsyncParsableCommand {
     /// the subject: a token can be signed without it.
     private func tenantOfSubject() async throws -> String? {
         do {
-            return try await options.state.withStoreIfThere { (store: Store) -> String? in
+            return try await options.state.withStoreIfThere { (store: CommandStore) -> String? in
                 if subject.hasPrefix("cli_") { return try await store.surface.client(id: subject)?.tenantID }
                 return try await store.surface.account(userID: subject)?.tenantID
             }

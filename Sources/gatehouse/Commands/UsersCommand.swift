@@ -186,7 +186,7 @@ struct AccountName: ParsableArguments {
     var tenant: String?
 
     /// The account with that user id or e-mail. Throws if there is none, or more than one.
-    func account(in store: Store) async throws -> AccountRecord {
+    func account(in store: CommandStore) async throws -> AccountRecord {
         let found = try await store.accounts.find(user, tenantID: tenant)
         guard let account = found.first else { throw AuthError(.notFound) }
         guard found.count == 1 else {

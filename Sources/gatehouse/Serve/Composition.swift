@@ -70,7 +70,7 @@ struct Composition {
                 metadata: ["socket": "\(TerminalText.escaped(name))"])
         }
         gateway.reloadRequested = { await reloader.reload(because: "gatehouse reload") }
-        gateway.controls = OperatorDesk(reloader: reloader, level: level)
+        gateway.controls = ProcessOperatorControls(reloader: reloader, level: level)
         await reloader.set(gateway)
         var running: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: ReloadOnHangup(reloader: reloader))

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Runs blocking jobs at the same time, each on a thread of its own, and returns what they made in their order.
 func together<Value: Sendable>(_ jobs: [@Sendable () throws -> Value]) async throws -> [Value] {
@@ -23,21 +22,6 @@ func seconds<Value>(_ job: () throws -> Value) rethrows -> (Double, Value) {
     let start = ContinuousClock.now
     let value = try job()
     return (start.duration(to: .now) / .seconds(1), value)
-}
-
-extension Duration {
-    /// How long what must come is waited for. It comes at once, or within the second that is promised; the machine that
-    /// runs the tests may be slow and busy with others.
-    static let patience = Duration.seconds(RawSocket.patience)
-
-    /// The most that may be measured of what takes a second where nothing else runs. It is far less than what would end the
-    /// same thing otherwise: an expiry, a time limit, an upstream that has nothing more to say.
-    static let promptly = Duration.seconds(10)
-}
-
-extension Double {
-    /// ``Swift/Duration/promptly`` in seconds.
-    static let promptly = Duration.promptly / .seconds(1)
 }
 
 /// The shortest of some measurements, in seconds, of which one below the limit is enough: whatever else a machine does

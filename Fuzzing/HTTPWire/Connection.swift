@@ -1,1 +1,0 @@
-../../Tests/HTTPWireTests/Connection.swift

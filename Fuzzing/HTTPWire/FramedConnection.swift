@@ -1,0 +1,1 @@
+../../Tests/HTTPWireTests/FramedConnection.swift

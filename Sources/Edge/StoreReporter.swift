@@ -1,0 +1,84 @@
+import Gate
+import Logging
+import SecurityGuard
+import StateSurface
+
+/// Checks the store four times a second, so that the log shows an outage itself and not only its effects.
+package struct StoreReporter {
+    private static let interval = Duration.milliseconds(250)
+
+    /// The store.
+    package let state: any StateSurface
+    /// Knows whether revocations are up to date.
+    package let securityGuard: SecurityGuard
+    /// `state.grace`, in ms: how long verified traffic goes on without the store.
+    package let grace: Int64
+    /// Where outages and their ends are told.
+    package let logger: Logger
+
+    package init(state: any StateSurface, securityGuard: SecurityGuard, grace: Int64, logger: Logger) {
+        self.state = state
+        self.securityGuard = securityGuard
+        self.grace = grace
+        self.logger = logger
+    }
+
+    /// Checks the store until it is cancelled. To be called once.
+    package func run() async {
+        var log = StoreLog()
+        var writes = RefusedWritesLog()
+        var awaySince: ContinuousClock.Instant?
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: Self.interval) } catch { return }
+            let health = StoreWatch.health(of: state, securityGuard, grace: grace)
+            if health != .current, awaySince == nil { awaySince = ContinuousClock.now }
+            switch log.look(health) {
+            case .lost?: await tellLoss()
+            case .graceOver?:
+                logger.error(
+                    "the store has been away for longer than state.grace: its requests are refused, its sockets closed",
+                    metadata: ["grace_seconds": "\(grace / 1_000)"])
+            case .back?:
+                let away = awaySince?.duration(to: ContinuousClock.now) ?? Duration.zero
+                let seconds: Double = away / .seconds(1)
+                logger.notice("the store is back", metadata: ["away_seconds": "\(Int(seconds.rounded()))"])
+            case nil: break
+            }
+            if health == .current { awaySince = nil }
+            tell(writes.look(refusedWrites, isAnswering: health == .current, at: .now))
+        }
+    }
+
+    private var refusedWrites: RefusedWrites { (state as? any RefusingStore)?.refusedWrites() ?? RefusedWrites() }
+
+    private func tell(_ line: RefusedWritesLog.Line?) {
+        switch line {
+        case .refuses(let cause)?:
+            logger.warning(
+                "the store takes no writes: logins, refreshes and new sessions are refused until it does",
+                metadata: ["cause": "\(cause)"])
+        case .back(let refused)?:
+            logger.notice("the store takes writes again", metadata: ["refused_writes": "\(refused)"])
+        case nil: break
+        }
+    }
+
+    private func tellLoss() async {
+        let words = await cause()
+        logger.warning(
+            "the store is out of reach: logins, refreshes and new sockets are refused until it is back",
+            metadata: ["cause": "\(words)", "grace_seconds": "\(grace / 1_000)"])
+    }
+
+    /// Why the store can't be used, in the store's own words. They never contain a value of a row or a password.
+    private func cause() async -> String {
+        do {
+            try await state.ping()
+            return "its change feed is silent"
+        } catch let error as StateSurfaceError {
+            return error.message
+        } catch {
+            return "\(type(of: error))"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Encodings
+import Libcrypto
+
+/// The prefixes that distinguish kinds of identifiers and secrets.
+package enum Prefix {
+    /// User ids.
+    package static let user = "usr_"
+    /// Client ids.
+    package static let client = "cli_"
+    /// Tenants that are created for one registered account.
+    package static let tenant = "ten_"
+    /// Secrets of clients.
+    package static let clientSecret = "cls_"
+    /// Refresh tokens.
+    package static let refreshToken = "ref_"
+}
+
+enum RandomID {
+    /// A new id: `prefix` followed by base64url of 16 random bytes.
+    static func make(_ prefix: String = "") -> String {
+        prefix + Base64URL.encode(SecureRandom.bytes(16))
+    }
+}
+
+/// The client id in tokens of password logins.
+package let firstPartyClientID = "gatehouse"

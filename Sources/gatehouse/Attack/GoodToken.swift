@@ -1,0 +1,72 @@
+import Foundation
+
+/// Reads the valid token from the command line, the environment, the profile, or standard input.
+enum GoodToken {
+    static let variable = "GATEHOUSE_ATTACK_TOKEN"
+    private static let patience: TimeInterval = 30
+
+    /// The token from the option, the environment or standard input.
+    static func read(_ option: String?) throws -> [UInt8] {
+        if let option, option != "-" { return Array(option.utf8) }
+        if option == nil, let value = fromEnvironment { return value }
+        guard option == "-" || !Terminal.isInteractive else {
+            throw CommandFailure(
+                "no good token: give --token or --profile, pipe it in, or set \(variable)", status: .misused)
+        }
+        guard let bytes = try Terminal.input(limit: TokenInput.limit) else {
+            throw CommandFailure("more than \(Quantity.size(TokenInput.limit)) on standard input", status: .misused)
+        }
+        let token = trimmed(bytes)
+        guard !token.isEmpty else {
+            throw CommandFailure("no good token on standard input: give --token or set \(variable)", status: .misused)
+        }
+        return token
+    }
+
+    static var fromEnvironment: [UInt8]? {
+        ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : Array($0.utf8) }
+    }
+
+    /// The token in a file.
+    static func read(file path: String) throws -> [UInt8] {
+        guard let bytes = try FileBytes.read(path, limit: TokenInput.limit) else {
+            throw CommandFailure("\(path): no such file: 'token.file' names the good token's", status: .misused)
+        }
+        let token = trimmed(bytes)
+        guard !token.isEmpty else { throw CommandFailure("\(path): empty: put the good token there", status: .misused) }
+        return token
+    }
+
+    /// The token that a command prints within 30 seconds.
+    static func read(command: String) throws -> [UInt8] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        do {
+            try process.run()
+        } catch {
+            throw CommandFailure("'token.command' can't be run: \(error.localizedDescription)", status: .misused)
+        }
+        let timer = DispatchSource.makeTimerSource()
+        timer.schedule(deadline: .now() + patience)
+        timer.setEventHandler { process.terminate() }
+        timer.resume()
+        defer { timer.cancel() }
+        let bytes = try FileBytes.read(
+            descriptor: output.fileHandleForReading.fileDescriptor, limit: TokenInput.limit, name: "'token.command'")
+        process.terminate()
+        process.waitUntilExit()
+        guard let bytes, case let token = trimmed(bytes), !token.isEmpty else {
+            throw CommandFailure(
+                "'token.command' prints no token: it prints the good token and exits", status: .misused)
+        }
+        return token
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    }
+}

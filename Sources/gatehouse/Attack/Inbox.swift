@@ -1,0 +1,95 @@
+import EdgeCore
+import NIOCore
+import NIOSSL
+import Synchronization
+
+/// The bytes that have arrived, and the reader that waits for more.
+final class Inbox: Sendable {
+    typealias Received = (bytes: [UInt8], hasEnded: Bool)
+
+    /// The number of bytes after which the connection is closed.
+    static let limit = 1 << 20
+
+    private struct State {
+        var bytes: [UInt8] = []
+        var hasEnded = false
+        /// Whether more came than the limit. The connection has been closed for it, which is not its end by the target.
+        var isFull = false
+        var fault: String?
+        var waiter: (isEnough: @Sendable ([UInt8]) -> Bool, continuation: CheckedContinuation<Received, Never>)?
+
+        /// Resumes the waiting reader if there is enough, the connection has ended, or `force` is set.
+        mutating func settle(force: Bool = false) {
+            guard let waiter, force || hasEnded || isFull || waiter.isEnough(bytes) else { return }
+            self.waiter = nil
+            let received = (bytes, hasEnded)
+            bytes = []
+            waiter.continuation.resume(returning: received)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    var fault: String? { state.withLock { $0.fault } }
+    /// Whether more came than the limit.
+    var isFull: Bool { state.withLock { $0.isFull } }
+
+    func wait(
+        until isEnough: @escaping @Sendable ([UInt8]) -> Bool, _ continuation: CheckedContinuation<Received, Never>
+    ) {
+        state.withLock { state in
+            state.settle(force: true)
+            state.waiter = (isEnough, continuation)
+            state.settle()
+        }
+    }
+
+    func giveUp() {
+        state.withLock { $0.settle(force: true) }
+    }
+
+    /// Adds bytes. False if there are more of them than the limit.
+    func take(_ bytes: ByteBufferView) -> Bool {
+        state.withLock { state in
+            guard !state.isFull else { return false }
+            state.bytes.append(contentsOf: bytes)
+            state.isFull = state.bytes.count > Self.limit
+            state.settle()
+            return !state.isFull
+        }
+    }
+
+    func end(_ fault: String? = nil) {
+        state.withLock { state in
+            state.hasEnded = !state.isFull
+            if let fault, state.fault == nil { state.fault = fault }
+            state.settle()
+        }
+    }
+}
+
+final class InboxHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let inbox: Inbox
+
+    init(_ inbox: Inbox) {
+        self.inbox = inbox
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if !inbox.take(unwrapInboundIn(data).readableBytesView) { context.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        inbox.end()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isTLS = error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError
+        // Many close without the alert that TLS has for it. That is an end like any other.
+        let isEnd = error as? NIOSSLError == .uncleanShutdown
+        inbox.end(isTLS && !isEnd ? TLSFault.words(in: "\(error)") : nil)
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import EdgeConfiguration
+import StateSurface
+
+/// `--state` and `--config`, which every command that uses the store takes.
+struct StateOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(help: .init("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var state: String?
+
+    /// The configuration from file, environment and `--state`.
+    func load() throws(ConfigurationFaults) -> GatewayConfiguration {
+        let flags = state.map { [ConfigurationFlag(name: "--state", key: "state.url", value: $0)] } ?? []
+        return try configuration.load(flags: flags, warn: false).configuration
+    }
+
+    /// Opens the store, runs `body`, and closes the store, also if `body` throws.
+    ///
+    /// - Parameter makes: whether a store that does not exist is created. A command that only reads or changes does not
+    ///   create it, because its name is probably mistyped.
+    func withStore<R>(makes: Bool = false, _ body: (CommandStore) async throws -> R) async throws -> R {
+        let configuration = try load()
+        if !makes, let path = try StateSurfaceFactory.missingFile(url: configuration.state.url) {
+            throw CommandFailure(
+                "there is no store at \(path): correct state.url (--state); 'gatehouse users add' makes a new one")
+        }
+        return try await withStore(of: configuration, body)
+    }
+
+    /// The same for commands that work without a store: nil if there is none.
+    func withStoreIfThere<R>(_ body: (CommandStore) async throws -> R?) async throws -> R? {
+        let configuration = try load()
+        guard try StateSurfaceFactory.missingFile(url: configuration.state.url) == nil else { return nil }
+        return try await withStore(of: configuration, body)
+    }
+
+    /// Opens the store of this configuration, runs `body`, and closes the store.
+    private func withStore<R>(
+        of configuration: GatewayConfiguration, _ body: (CommandStore) async throws -> R
+    ) async throws -> R {
+        let store = try await CommandStore.open(configuration)
+        do {
+            let result = try await body(store)
+            await store.surface.close()
+            return result
+        } catch {
+            await store.surface.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import EdgeConfiguration
+
+/// What is being read: the configuration, and the parts of it that only make sense together.
+struct ConfigurationDraft: Sendable {
+    var configuration = GatewayConfiguration()
+    var certificate: String?
+    var certificateKey: String?
+    var certificates: [GatewayConfiguration.NamedCertificate] = []
+    var clientCA: String?
+    /// A file that holds `state.url`.
+    var stateURLFile: String?
+    /// Where each key was given.
+    var places: [String: String] = [:]
+
+    init() {}
+
+    init(_ configuration: GatewayConfiguration) {
+        self.configuration = configuration
+        certificate = configuration.server.tls?.certificate
+        certificateKey = configuration.server.tls?.key
+        certificates = configuration.server.tls?.certificates ?? []
+        clientCA = configuration.server.tls?.clientCA
+    }
+
+    /// Puts the keys of `server.tls` together, where TLS is on.
+    mutating func joinTLS() {
+        guard let certificate, let certificateKey else {
+            configuration.server.tls = nil
+            return
+        }
+        var tls = GatewayConfiguration.TLS(certificate: certificate, key: certificateKey)
+        tls.certificates = certificates
+        tls.clientCA = clientCA
+        configuration.server.tls = tls
+    }
+}

@@ -1,0 +1,35 @@
+import EdgeConfiguration
+import Logging
+
+/// The configuration that was read, and warnings for the operator.
+struct LoadedConfiguration: Sendable {
+    let configuration: GatewayConfiguration
+    let warnings: [ConfigurationFault]
+    /// The file it was read from; nil if there was none.
+    let file: String?
+    /// Where each key was given, by key: `FILE:LINE:COLUMN`, a variable or a flag.
+    var places: [String: String] = [:]
+
+    /// The same with another configuration: keys that need a restart keep what they were.
+    func with(_ configuration: GatewayConfiguration) -> LoadedConfiguration {
+        LoadedConfiguration(configuration: configuration, warnings: warnings, file: file, places: places)
+    }
+
+    /// Where a key was given, or the nearest one above it; the file for one that was not.
+    func place(of key: String) -> String { places.nearest(to: key) ?? file ?? "configuration" }
+
+    func logWarnings(to logger: Logger) {
+        for warning in warnings {
+            logger.warning(
+                "configuration",
+                metadata: ["place": "\(warning.place)", "key": "\(warning.key)", "reason": "\(warning.message)"])
+        }
+    }
+}
+
+/// A command-line flag that sets a key: its name, the key, and the value.
+struct ConfigurationFlag: Sendable {
+    let name: String
+    let key: String
+    let value: String
+}
