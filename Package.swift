@@ -236,7 +236,7 @@ let package = Package(
             ],
             path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
-        // The rules of the store's roles, for every store and every fake.
+        // The rules of the store's roles, for every store and every fake, and a store in memory for other rooms' tests.
         .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
         // An authenticator in software, and the browser before it.

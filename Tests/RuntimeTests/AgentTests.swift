@@ -1,5 +1,6 @@
 import Encodings
 import StateSurface
+import StateSurfaceTesting
 import Synchronization
 import Testing
 
@@ -442,7 +443,7 @@ import Testing
         let session = try await self.fixture.authenticated().session
         let runtime = self.fixture.runtime
         let work = Task { await runtime.run() }
-        while self.fixture.store.state.withLock({ $0.beats.isEmpty }) { await Task.yield() }
+        while self.fixture.store.beats == 0 { await Task.yield() }
         self.fixture.clock.advance(by: 60_000)
         runtime.noteUse(session.id)
         work.cancel()

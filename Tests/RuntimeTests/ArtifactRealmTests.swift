@@ -1,12 +1,12 @@
 import Encodings
 import StateSurface
-import Synchronization
+import StateSurfaceTesting
 import Testing
 
 @testable import Runtime
 
 @Suite struct ArtifactRealmTests {
-    let store = MemorySurface()
+    let store = MemoryStore()
 
     private func perform(
         _ name: String, _ params: JSONObject = [:], user: String = "usr_a", tenant: String = "t"
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test("Odd members are refused")
-    func oddMembers() async {
+    func oddMembers() async throws {
         let bad: [JSONObject] = [
             [:], ["name": 1, "content": 1], ["name": "a"], ["name": "a", "content": 1, "expected_version": "0"],
             ["name": "a", "content": 1, "expected_version": -1], ["name": "a", "content": 1, "expected_version": 0.5],
@@ -110,18 +110,15 @@ import Testing
         for params in bad { #expect(self.code(await self.perform("put", params)) == "invalid_request") }
         let long = JSONValue.string(String(repeating: "x", count: 48 * 1_024))
         #expect(self.code(await self.perform("put", ["name": "a", "content": long])) == "payload_too_large")
-        #expect(self.store.state.withLock { $0.artifacts.isEmpty })
+        #expect(try await self.store.artifacts(tenantID: "t", userID: "usr_a", limit: 1).isEmpty)
     }
 
     @Test("There is room for so many, and new versions of old ones always fit")
-    func bounded() async {
+    func bounded() async throws {
         for index in 0..<ArtifactRealm.maximumCount {
-            self.store.state.withLock { state in
-                state.artifacts.append(
-                    ArtifactRecord(
-                        tenantID: "t", userID: "usr_a", name: "\(index)", version: 1, state: .draft, content: "1",
-                        updatedAt: 0))
-            }
+            let artifact = ArtifactRecord(
+                tenantID: "t", userID: "usr_a", name: "\(index)", version: 1, state: .draft, content: "1", updatedAt: 0)
+            #expect(try await self.store.put(artifact: artifact, expectedVersion: 0) != nil)
         }
         #expect(self.code(await self.perform("put", ["name": "new", "content": 1])) == "overloaded")
         #expect(self.data(await self.perform("put", ["name": "0", "content": 1]))?["version"] == 2)

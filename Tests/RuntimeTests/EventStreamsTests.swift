@@ -1,4 +1,5 @@
 import StateSurface
+import StateSurfaceTesting
 import Synchronization
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 /// One stream and many sockets, without the rest of the Runtime.
 @Suite(.timeLimit(.minutes(1))) struct EventStreamsTests {
-    private let store = MemorySurface()
+    private let store = MemoryStore()
 
     /// Adds an event to the session's stream and returns its number.
     private func happen(_ name: String) async throws -> Int64 {

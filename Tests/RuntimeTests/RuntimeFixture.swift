@@ -1,5 +1,6 @@
 import Encodings
 import StateSurface
+import StateSurfaceTesting
 import Synchronization
 import TrafficCop
 
@@ -8,13 +9,13 @@ import TrafficCop
 /// A Runtime with everything around it, on a clock that stands still.
 final class RuntimeFixture: Sendable {
     let clock: TestClock
-    let store: MemorySurface
+    let store: MemoryStore
     let cop: TrafficCop
     let runtime: Runtime
 
     /// - Parameter store: another fixture's, to be a second node.
     init(
-        store: MemorySurface = MemorySurface(), clock: TestClock = TestClock(),
+        store: MemoryStore = MemoryStore(), clock: TestClock = TestClock(),
         policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [], limits: AgentLimits = AgentLimits(),
         nodeID: String = Runtime.makeNodeID(), pendingUses: Int = 200_000
     ) {

@@ -1,5 +1,6 @@
 import Encodings
 import StateSurface
+import StateSurfaceTesting
 import Testing
 import TrafficCop
 
@@ -149,7 +150,8 @@ import TrafficCop
         let before = try await self.fixture.authenticated(family: "old")
         let after = try await self.fixture.resume(before.session.id, secret: before.secret.hash, family: "new")
         #expect(after.session.id == before.session.id && after.session.epoch == before.session.epoch + 1)
-        _ = try self.fixture.store.endSessions(familyID: "old", at: self.fixture.clock.now)
+        let now = self.fixture.clock.now
+        _ = try await self.fixture.store.endFamily(id: "old", at: now, revokedUntil: now)
         #expect(try await self.fixture.runtime.current(secretHash: after.secret.hash)?.familyID == "new")
         #expect(try await self.fixture.runtime.current(secretHash: before.secret.hash) == nil)
         await #expect(throws: SessionFault.conflict) {

@@ -1,4 +1,5 @@
 import StateSurface
+import StateSurfaceTesting
 import Testing
 
 @testable import Runtime

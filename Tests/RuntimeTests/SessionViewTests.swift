@@ -1,4 +1,5 @@
 import StateSurface
+import StateSurfaceTesting
 import Testing
 
 @testable import Runtime
@@ -76,8 +77,8 @@ import Testing
         let session = try await self.fixture.authenticated().session
         let store = self.fixture.store
         let runtime = self.fixture.runtime
-        store.beforeReturningSession {
-            store.beforeReturningSession(nil)
+        store.pause(at: .sessionRead) {
+            store.pause(at: .sessionRead, nil)
             _ = try? await runtime.end(id: session.id)
         }
         // This answer was on its way when the session ended; it may still be given, but not kept.

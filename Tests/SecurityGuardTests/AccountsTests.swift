@@ -1,5 +1,5 @@
 import StateSurface
-import Synchronization
+import StateSurfaceTesting
 import Testing
 
 @testable import SecurityGuard
@@ -135,11 +135,12 @@ struct AccountsTests {
         let account = try await fixture.account()
         let mine = try await fixture.subject.openFamily(for: account)
         let other = try await fixture.subject.openFamily(for: account)
-        fixture.state.tables.withLock { tables in
-            tables.sessions = [
-                "mine": (account.userID, mine.familyID), "other": (account.userID, other.familyID),
-                "loose": (account.userID, nil), "foreign": ("usr_x", nil),
-            ]
+        let sessions: [(id: String, owner: String, family: String?)] = [
+            ("mine", account.userID, mine.familyID), ("other", account.userID, other.familyID),
+            ("loose", account.userID, nil), ("foreign", "usr_x", nil),
+        ]
+        for (id, owner, family) in sessions {
+            try await fixture.state.insert(session: Sample.session(id, owner: owner, family: family))
         }
         await #expect(throws: AuthError(.invalidCredentials)) {
             try await fixture.subject.changePassword(userID: account.userID, current: "wrong", new: "n")

@@ -1,4 +1,5 @@
 import StateSurface
+import StateSurfaceTesting
 import Synchronization
 import Testing
 
@@ -88,15 +89,13 @@ import Testing
         let fixture = try await Fixture()
         let profiles = fixture.subject.profiles
         let account = try await stored(fixture)
-        let before = fixture.state.accountReads.load(ordering: .relaxed)
+        let before = fixture.state.accountReads
         let others = Mutex<[Task<CallerProfile, any Error>]>([])
-        fixture.state.afterAccounts.withLock { hook in
-            hook = {
-                // The first of the group to read them again would be counted.
-                await profiles.load(contentsOf: [account.userID, "usr_nobody"])
-                let other = Task.immediate { try await profiles.load(account.userID) }
-                others.withLock { $0.append(other) }
-            }
+        fixture.state.pause(at: .accountsRead) {
+            // The first of the group to read them again would be counted.
+            await profiles.load(contentsOf: [account.userID, "usr_nobody"])
+            let other = Task.immediate { try await profiles.load(account.userID) }
+            others.withLock { $0.append(other) }
         }
         await profiles.load(contentsOf: [account.userID, "usr_nobody", account.userID])
         let waiting = others.withLock { $0 }
@@ -104,7 +103,7 @@ import Testing
         for other in waiting { #expect(try await other.value.groups == ["staff"]) }
         #expect(groups(profiles.known(account.userID)) == ["staff"])
         #expect(groups(profiles.known("usr_nobody")) == [])
-        #expect(fixture.state.accountReads.load(ordering: .relaxed) == before + 1)
+        #expect(fixture.state.accountReads == before + 1)
     }
 
     @Test("Of several accounts, one that has changed since it was read is not remembered")
@@ -112,9 +111,7 @@ import Testing
         let fixture = try await Fixture()
         let profiles = fixture.subject.profiles
         let account = try await stored(fixture)
-        fixture.state.afterAccounts.withLock { hook in
-            hook = { fixture.state.tell(.account(userID: account.userID)) }
-        }
+        fixture.state.pause(at: .accountsRead) { fixture.state.tell(.account(userID: account.userID)) }
         await profiles.load(contentsOf: [account.userID, "usr_nobody"])
         #expect(groups(profiles.known(account.userID)) == nil)
         #expect(groups(profiles.known("usr_nobody")) == [])
@@ -125,10 +122,10 @@ import Testing
         let fixture = try await Fixture()
         let profiles = fixture.subject.profiles
         let account = try await stored(fixture)
-        fixture.state.isDown.store(true, ordering: .relaxed)
+        fixture.state.set(reachable: false)
         await profiles.load(contentsOf: [account.userID])
         #expect(groups(profiles.known(account.userID)) == nil)
-        fixture.state.isDown.store(false, ordering: .relaxed)
+        fixture.state.set(reachable: true)
         #expect(try await profiles.load(account.userID).groups == ["staff"])
     }
 

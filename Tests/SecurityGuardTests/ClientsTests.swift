@@ -1,7 +1,7 @@
 import JOSE
 import OAuth
 import StateSurface
-import Synchronization
+import StateSurfaceTesting
 import Testing
 
 @testable import SecurityGuard
@@ -94,7 +94,7 @@ struct ClientsTests {
     func revocationOutage() async throws {
         let (client, _) = try await client()
         let own = try await fixture.subject.clientCredentials(client).accessToken
-        fixture.state.isDown.store(true, ordering: .relaxed)
+        fixture.state.set(reachable: false)
         await #expect(throws: StateSurfaceError.self) { try await fixture.subject.revoke(presented: own, by: client) }
     }
 }

@@ -1,5 +1,6 @@
 import JOSE
 import StateSurface
+import StateSurfaceTesting
 import Testing
 
 @testable import SecurityGuard

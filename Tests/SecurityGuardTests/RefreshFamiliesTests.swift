@@ -1,4 +1,5 @@
 import StateSurface
+import StateSurfaceTesting
 import Synchronization
 import Testing
 
@@ -16,6 +17,13 @@ struct RefreshFamiliesTests {
     func rotated(_ tokens: IssuedTokens) async throws -> IssuedTokens {
         guard case .rotated(let next) = try await refresh(tokens) else { throw AuthError(.conflict) }
         return next
+    }
+
+    /// Changes an account in the store, and nothing that depends on it.
+    func change(_ userID: String, _ change: (inout AccountRecord) -> Void) async throws {
+        var account = try #require(try await fixture.state.account(userID: userID))
+        change(&account)
+        #expect(try await fixture.state.replace(account: account))
     }
 
     @Test("A refresh gives another pair of the same family, which stays at home where it is")
@@ -52,7 +60,8 @@ struct RefreshFamiliesTests {
     @Test("Reuse ends the family, its tokens and its sessions", arguments: ["late", "successor used", "two back"])
     func reuse(how: String) async throws {
         let first = try await fixture.login()
-        fixture.state.tables.withLock { $0.sessions["s1"] = (first.principal.subject, first.familyID) }
+        try await fixture.state.insert(
+            session: Sample.session("s1", owner: first.principal.subject, family: first.familyID))
         let second = try await rotated(first)
         switch how {
         case "late": fixture.clock.advance(10_001)
@@ -80,11 +89,9 @@ struct RefreshFamiliesTests {
         let first = try await fixture.login()
         // All have read the family before one of them may replace it.
         let arrived = Mutex(0)
-        fixture.state.beforeRotate.withLock { hook in
-            hook = {
-                arrived.withLock { $0 += 1 }
-                while arrived.withLock({ $0 }) < count { await Task.yield() }
-            }
+        fixture.state.pause(at: .beforeRotation) {
+            arrived.withLock { $0 += 1 }
+            while arrived.withLock({ $0 }) < count { await Task.yield() }
         }
         let fixture = fixture
         let text = try #require(first.refreshToken)
@@ -126,7 +133,7 @@ struct RefreshFamiliesTests {
         switch how {
         case "logout": _ = try await fixture.subject.endFamily(first.familyID)
         case "expiry": fixture.clock.advance(2_592_000_000)
-        default: fixture.state.tables.withLock { $0.accounts[first.principal.subject]?.disabled = true }
+        default: try await change(first.principal.subject) { $0.disabled = true }
         }
         guard case .refused(let refusal) = try await refresh(first) else {
             Issue.record("accepted")
@@ -158,7 +165,7 @@ struct RefreshFamiliesTests {
     @Test("Scopes that the account lost are lost at the next refresh")
     func narrowedScope() async throws {
         let first = try await fixture.login()
-        fixture.state.tables.withLock { $0.accounts[first.principal.subject]?.scope = ["write", "admin"] }
+        try await change(first.principal.subject) { $0.scope = ["write", "admin"] }
         #expect(try await rotated(first).principal.scope == ["write"])
     }
 
@@ -166,7 +173,7 @@ struct RefreshFamiliesTests {
         "Text of another shape is unknown without a question to the store",
         arguments: ["", "ref_", "ref_AAAA", "sec_", "é"])
     func malformed(text: String) async throws {
-        fixture.state.isDown.store(true, ordering: .relaxed)
+        fixture.state.set(reachable: false)
         guard case .refused(let refusal) = try await fixture.subject.refresh(text) else {
             Issue.record("accepted")
             return
@@ -179,7 +186,7 @@ struct RefreshFamiliesTests {
         let first = try await fixture.login()
         _ = try await fixture.subject.endFamily(first.familyID)
         #expect(try await fixture.subject.endFamily(first.familyID).isEmpty)
-        fixture.state.isDown.store(true, ordering: .relaxed)
+        fixture.state.set(reachable: false)
         await #expect(throws: StateSurfaceError.self) { try await refresh(first) }
     }
 

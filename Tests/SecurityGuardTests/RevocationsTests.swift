@@ -1,5 +1,5 @@
 import StateSurface
-import Synchronization
+import StateSurfaceTesting
 import Testing
 
 @testable import SecurityGuard
@@ -108,14 +108,12 @@ struct RevocationsTests {
         let fixture = try await Fixture()
         let tokens = try await fixture.login()
         // Written by another node while this one heard nothing.
-        fixture.state.tables.withLock { tables in
-            _ = tables.revocations.insert(Revocation(kind: .family, id: tokens.familyID, expiresAt: .max / 2))
-        }
+        fixture.state.revokeSilently(Revocation(kind: .family, id: tokens.familyID, expiresAt: .max / 2))
         #expect(fixture.judge(tokens.accessToken).isGood)
-        fixture.state.isDown.store(true, ordering: .relaxed)
+        fixture.state.set(reachable: false)
         fixture.state.tell(.reset)
         fixture.state.tell(.reset)
-        fixture.state.isDown.store(false, ordering: .relaxed)
+        fixture.state.set(reachable: true)
         try await eventually { !fixture.judge(tokens.accessToken).isGood }
     }
 }

@@ -1,6 +1,7 @@
 import JOSE
 import OAuth
 import StateSurface
+import StateSurfaceTesting
 import Testing
 
 @testable import SecurityGuard

@@ -1,6 +1,7 @@
 import Encodings
 import JOSE
 import StateSurface
+import StateSurfaceTesting
 import Testing
 
 @testable import SecurityGuard

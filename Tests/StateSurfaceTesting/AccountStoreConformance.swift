@@ -15,6 +15,7 @@ package enum AccountStoreConformance {
         StoreRule("An e-mail that is not verified, foreign, or of several accounts links nothing", notLinked),
         StoreRule("Several accounts are found by their ids, each once", byIDs),
         StoreRule("Name and groups of an account are stored and replaced", profile),
+        StoreRule("Whether any account has a scope is asked by whole words", scopes),
     ]
 
     @Sendable private static func duplicates(_ store: Store) async throws {
@@ -156,5 +157,12 @@ package enum AccountStoreConformance {
         #expect(try await store.replace(account: account))
         let stored = try #require(try await store.account(userID: "usr_a"))
         #expect(stored.name == nil && stored.groups.isEmpty && stored.credentialEpoch == 0)
+    }
+
+    @Sendable private static func scopes(_ store: Store) async throws {
+        try await store.insert(account: Sample.account())
+        for (scope, has) in [("read", true), ("write", true), ("rea", false), ("ead", false), ("admin", false)] {
+            #expect(try await store.accountsHave(scope: scope) == has, "\(scope)")
+        }
     }
 }

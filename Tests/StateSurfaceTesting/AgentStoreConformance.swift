@@ -17,7 +17,6 @@ package enum AgentStoreConformance {
         StoreRule("A personal access token is found by its hash, and ends with its family", personalTokens),
         StoreRule("So many personal access tokens are the most, however many are made at once", tokenLimit),
         StoreRule("A protocol session belongs to whom it was bound for, and ends with the family", protocolSessions),
-        StoreRule("Whether any account has a scope is asked by whole words", scopes),
     ]
 
     private static let resource = "https://gate.example/mcp"
@@ -280,12 +279,5 @@ package enum AgentStoreConformance {
         #expect(try await store.protocolSession(hash: Sample.hash(1), since: 0) == nil)
         #expect(try await store.protocolSession(hash: Sample.hash(3), since: 0) != nil)
         #expect(try await !store.bind(protocolSession: record(4)))
-    }
-
-    @Sendable private static func scopes(_ store: Store) async throws {
-        try await store.insert(account: Sample.account())
-        for (scope, has) in [("read", true), ("write", true), ("rea", false), ("ead", false), ("admin", false)] {
-            #expect(try await store.accountsHave(scope: scope) == has, "\(scope)")
-        }
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 /// What is made of a judgement holds only while the judgement does.
 package enum JudgedOwnerConformance {
-    package typealias Store = any StateSurface
+    package typealias Store = any AccountStore & ClientStore & FamilyStore & SessionStore & RevocationStore & ChangeFeed
 
     package static let rules: [StoreRule<Store>] = [
         StoreRule("A family is opened for the account that was judged, and for no later one", epoch),

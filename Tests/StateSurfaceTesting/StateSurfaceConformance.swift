@@ -3,7 +3,8 @@ import Testing
 
 /// What the roles promise of each other: what ends with what, and what can no longer be made.
 package enum StateSurfaceConformance {
-    package typealias Store = any StateSurface
+    package typealias Store = any AccountStore & ClientStore & FamilyStore & SessionStore & RevocationStore
+        & ExecutionStore & TicketStore & ChangeFeed
 
     package static let rules: [StoreRule<Store>] = [
         StoreRule("Disabling ends everything of the user and nothing of others", disable),
@@ -19,7 +20,6 @@ package enum StateSurfaceConformance {
             revocations),
         StoreRule("Disabling revokes what names an older version of the account, and names each live family", versions),
         StoreRule("What is over is swept away: reaches, tickets", swept),
-        StoreRule("Counters and what was done once are kept for the nodes whose clocks are an hour behind", sweptLate),
         StoreRule("A text with a NUL is refused when written and unknown when asked for", nul),
     ]
 
@@ -259,23 +259,6 @@ package enum StateSurfaceConformance {
         #expect(try await store.tokenReach(now: 0) == nil)
         _ = try await store.expireSessions(now: Sample.now + 200_000, limit: 10)
         #expect(try await store.ticket(hash: Sample.hash(1)) == nil)
-    }
-
-    @Sendable private static func sweptLate(_ store: Store) async throws {
-        func count(_ adding: Int64) async throws -> Int64 {
-            try await store.count(key: "k", adding: adding, window: 60_000, now: Sample.now)
-        }
-        func isFirst() async throws -> Bool {
-            try await store.first(kind: "logout", hash: Sample.hash(2), expiresAt: Sample.now + 61_000)
-        }
-        #expect(try await count(1) == 1)
-        #expect(try await isFirst())
-        _ = try await store.expireSessions(now: Sample.now + 61_000 + 3_599_999, limit: 10)
-        #expect(try await count(0) == 1)
-        #expect(try await !isFirst())
-        _ = try await store.expireSessions(now: Sample.now + 61_000 + 3_600_000, limit: 10)
-        #expect(try await count(0) == 0)
-        #expect(try await isFirst())
     }
 
     @Sendable private static func nul(_ store: Store) async throws {

@@ -3,14 +3,19 @@ import Testing
 
 /// One rule that every store of some roles keeps.
 ///
-/// The conformance suite of a role is a list of these. A store, real or fake, passes when each holds on a place that is
-/// fresh and empty:
+/// The conformance suite is an enum for each role or for what roles keep together, `SessionStoreConformance` and so on:
+/// `Store` names the roles that its rules need, and `rules` are a list of these. A store, real or fake, passes when each
+/// holds on a place that is fresh and empty:
 ///
 ///     @Test(arguments: SessionStoreConformance.rules)
 ///     func conforms(rule: StoreRule<SessionStoreConformance.Store>) async throws {
 ///         let store = MyStore()
 ///         try await rule.check(StorePlace { store })
 ///     }
+///
+/// A store that has all roles runs every enum of this folder, as `ConformanceTests` does for the databases. One that has
+/// some of them runs every enum whose `Store` it conforms to, as `MemoryStoreTests` does for ``MemoryStore``.
+/// CONTRIBUTING.md lists what else a new store touches.
 package struct StoreRule<Store: Sendable>: Sendable, CustomTestStringConvertible {
     /// The rule in a sentence.
     package let name: String

@@ -105,6 +105,16 @@ struct ConformanceTests {
     func together(_ backend: Backend, _ rule: StoreRule<StateSurfaceConformance.Store>) async throws {
         try await backend.check(rule) { $0 }
     }
+
+    @Test(arguments: Backend.available, SweepConformance.rules)
+    func sweeps(_ backend: Backend, _ rule: StoreRule<SweepConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
+    @Test(arguments: Backend.available, LifecycleConformance.rules)
+    func lifecycle(_ backend: Backend, _ rule: StoreRule<LifecycleConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
 }
 
 @Suite("SQLite and PostgreSQL keep the rules of the feed", .serialized)

@@ -1,6 +1,7 @@
 import Foundation
 import JOSE
 import StateSurface
+import StateSurfaceTesting
 
 @testable import SecurityGuard
 
@@ -11,7 +12,7 @@ struct Fixture: Sendable {
     static let cost = ScryptParameters(logN: 4, r: 8, p: 1)
 
     let clock = TestClock()
-    let state = MemorySurface()
+    let state = MemoryStore()
     let events = Collected<AuditEvent>()
     let folder: TemporaryFolder
     let policy: TokenPolicy
