@@ -95,12 +95,12 @@ package final class Runtime: Sendable {
         switch change {
         case .session(let id, let state, let epoch):
             view.forget(id: id)
-            notices.tell(.changed(sessionID: id, state: SessionState(state), epoch: epoch))
+            notices.notify(.changed(sessionID: id, state: SessionState(state), epoch: epoch))
         case .events(let sessionID, let lastSeq):
             streams.grew(sessionID: sessionID, to: lastSeq)
         case .reset:
             view.forgetAll()
-            notices.tell(.reset)
+            notices.notify(.reset)
             Task { await streams.catchUp() }
         case .sessionExtended, .familyEnded, .familyRefreshed, .revoked, .account, .tokenReach, .protocolSessionEnded:
             break

@@ -2,7 +2,7 @@
 package protocol DeliveryStore: Sendable {
     /// Sets the writer that makes deliveries of what transactions do from now on; with nil, none are made. Beyond the
     /// writer's limit events are dropped.
-    func tell(with writer: EventWriter?)
+    func setEventWriter(_ writer: EventWriter?)
     /// Appends deliveries in this order. One whose id is stored already is passed over, so a call whose answer was lost
     /// can be repeated.
     /// - Parameter limit: the most deliveries that wait for one receiver. Beyond it none are appended for that

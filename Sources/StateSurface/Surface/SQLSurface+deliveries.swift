@@ -146,11 +146,11 @@ extension SQLSurface {
 }
 
 extension SQLTransaction {
-    func because(_ reason: String?) { events?.reason = reason }
+    func setEndReason(_ reason: String?) { events?.reason = reason }
 
     /// Stores the deliveries of an event in this transaction, as many as there is room for. Does not wait for the
     /// database's answer.
-    func tell(_ event: StoreEvent) throws {
+    func recordEvent(_ event: StoreEvent) throws {
         guard let events else { return }
         for delivery in events.deliveries(of: event) {
             try post(
