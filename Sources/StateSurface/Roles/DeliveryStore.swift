@@ -18,9 +18,11 @@ package protocol DeliveryStore: Sendable {
     /// Records what has become of deliveries, in one transaction.
     func settle(deliveries: [DeliverySettlement]) async throws
     /// Buries deliveries that wait and were stored until `createdUntil`, for every receiver, and removes dead letters
-    /// that were buried until `buriedUntil`.
-    /// - Returns: how many were buried.
-    func sweepDeliveries(createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds) async throws -> Int
+    /// that became dead letters until `deadLetteredUntil`.
+    /// - Returns: how many became dead letters.
+    func sweepDeliveries(
+        createdUntil: Milliseconds, deadLetteredUntil: Milliseconds, at: Milliseconds
+    ) async throws -> Int
     /// Dead letters, newest first, at most `limit`.
     func deadDeliveries(limit: Int) async throws -> [(delivery: DeliveryRecord, reason: String)]
     /// Makes a node the one that delivers, until `until`, unless another is until later than `now`.
