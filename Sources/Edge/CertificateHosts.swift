@@ -16,7 +16,7 @@ package struct CertificateHosts: Sendable, Equatable {
     }
 
     /// Whether the name in the handshake decides who is asked.
-    var goesByName: Bool { !all && !hosts.isEmpty }
+    var dependsOnName: Bool { !all && !hosts.isEmpty }
 
     /// Whether a client that names this host in the handshake is asked. One that names none may mean any of them.
     func contains(_ name: String?) -> Bool {

@@ -83,7 +83,7 @@ package struct EdgePipeline: Sendable {
         let handshake = NIOLoopBound(
             PendingConnection(of: channel, on: state.value, within: services.headerTimeout),
             eventLoop: channel.eventLoop)
-        guard contexts.goByName else {
+        guard contexts.dependOnName else {
             return try secure(channel, contexts.choice(for: nil), peer, state, handshake)
         }
         let reader = SNIHandler { result in

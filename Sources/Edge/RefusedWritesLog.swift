@@ -16,27 +16,27 @@ struct RefusedWritesLog {
 
     private var known = 0
     /// The count before the first write that was refused, and when the last one was seen; nil while all is well.
-    private var spell: (begin: Int, last: ContinuousClock.Instant)?
+    private var streak: (begin: Int, last: ContinuousClock.Instant)?
 
     /// The line to log after one check; nil for none.
     ///
     /// - Parameter isAnswering: whether the store answers: an outage has lines of its own, so what is refused then is
     ///   not told.
-    mutating func look(
+    mutating func update(
         _ refused: RefusedWrites, isAnswering: Bool, at now: ContinuousClock.Instant
     ) -> Line? {
         defer { known = max(known, refused.count) }
         if refused.count > known {
-            guard let spell else {
+            guard let streak else {
                 guard isAnswering else { return nil }
-                self.spell = (known, now)
+                self.streak = (known, now)
                 return .refuses(cause: refused.cause)
             }
-            self.spell = (spell.begin, now)
+            self.streak = (streak.begin, now)
             return nil
         }
-        guard let spell, isAnswering, spell.last.duration(to: now) >= Self.calm else { return nil }
-        self.spell = nil
-        return .back(refused: refused.count - spell.begin)
+        guard let streak, isAnswering, streak.last.duration(to: now) >= Self.calm else { return nil }
+        self.streak = nil
+        return .back(refused: refused.count - streak.begin)
     }
 }

@@ -9,7 +9,7 @@ import StateSurface
 
 /// What is particular to requests of a protected resource: the protocol session that they name must be the caller's,
 /// and those that the upstream opens are bound to the caller before the caller learns of them. Used on the event loop,
-/// except ``look(for:_:)``.
+/// except ``find(for:_:)``.
 struct ResourceStage {
     let loop: LoopState
     let services: EdgeServices
@@ -86,7 +86,7 @@ struct ResourceStage {
 
     /// Asks the store for the session, and records its use at most once a day.
     /// - Throws: `not_found`, the same for an unknown session and for that of another owner; `store_unavailable`.
-    static func look(
+    static func find(
         for asked: ProtocolSessionRecord, _ sessions: ProtocolSessionAccess
     ) async throws(Problem) -> ProtocolSessionRecord {
         let now = sessions.clock()

@@ -82,7 +82,7 @@ struct RouteStage: GatedStage {
         let endings = loop.protocolSessions.endings
         let answer = connection.eventLoop.makeFutureWithTask { () -> Result<ProtocolSessionRecord, Problem> in
             do throws(Problem) {
-                return .success(try await ResourceStage.look(for: asked, sessions))
+                return .success(try await ResourceStage.find(for: asked, sessions))
             } catch {
                 return .failure(error)
             }

@@ -41,7 +41,7 @@ struct ServerContexts: Sendable {
     }
 
     /// Whether the name matters, so that it has to be read before the handshake begins.
-    var goByName: Bool { !named.isEmpty || asking.goesByName }
+    var dependOnName: Bool { !named.isEmpty || asking.dependsOnName }
 
     /// The decision for a client that asks for this name; nil for none. A certificate for the whole name comes before
     /// one for `*.` and the rest, and the usual one is for all others.

@@ -25,15 +25,15 @@ package struct StoreReporter {
 
     /// Checks the store until it is cancelled. To be called once.
     package func run() async {
-        var log = StoreLog()
+        var outages = StoreLog()
         var writes = RefusedWritesLog()
         var awaySince: ContinuousClock.Instant?
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
             let health = StoreWatch.health(of: state, securityGuard, grace: grace)
             if health != .current, awaySince == nil { awaySince = ContinuousClock.now }
-            switch log.look(health) {
-            case .lost?: await tellLoss()
+            switch outages.update(health) {
+            case .lost?: await logLoss()
             case .graceOver?:
                 logger.error(
                     "the store has been away for longer than state.grace: its requests are refused, its sockets closed",
@@ -45,13 +45,13 @@ package struct StoreReporter {
             case nil: break
             }
             if health == .current { awaySince = nil }
-            tell(writes.look(refusedWrites, isAnswering: health == .current, at: .now))
+            log(writes.update(refusedWrites, isAnswering: health == .current, at: .now))
         }
     }
 
     private var refusedWrites: RefusedWrites { (state as? any RefusingStore)?.refusedWrites() ?? RefusedWrites() }
 
-    private func tell(_ line: RefusedWritesLog.Line?) {
+    private func log(_ line: RefusedWritesLog.Line?) {
         switch line {
         case .refuses(let cause)?:
             logger.warning(
@@ -63,7 +63,7 @@ package struct StoreReporter {
         }
     }
 
-    private func tellLoss() async {
+    private func logLoss() async {
         let words = await cause()
         logger.warning(
             "the store is out of reach: logins, refreshes and new sockets are refused until it is back",

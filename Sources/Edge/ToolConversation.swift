@@ -217,7 +217,7 @@ struct ToolConversation: Sendable {
         guard let id = facts.session else {
             throw RPCFault(.invalidRequest, "Mcp-Session-Id is missing: begin with 'initialize'.")
         }
-        let learnt = facts.isKnown ? nil : try await ResourceStage.look(for: record(id), sessions)
+        let learnt = facts.isKnown ? nil : try await ResourceStage.find(for: record(id), sessions)
         guard let permit = try await admit(String(decoding: id, as: UTF8.self)) else { throw ResourceStage.unknown }
         return (permit, learnt)
     }
@@ -234,7 +234,7 @@ struct ToolConversation: Sendable {
                 hash: record.hash, since: 0)
             {
                 if let permit = try await admit(known.upstream) {
-                    _ = try? await ResourceStage.look(for: record, sessions)
+                    _ = try? await ResourceStage.find(for: record, sessions)
                     return permit
                 }
                 // Another request may have made it anew: then that one stays.

@@ -165,7 +165,7 @@ private func makeRuntime(
 ) -> Runtime {
     let sessions = configuration.sessions
     return Runtime(
-        state: gateway.state, cop: trafficCop,
+        state: gateway.state, trafficCop: trafficCop,
         policy: SessionPolicy(
             anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
             lifetime: sessions.lifetime, perUser: sessions.perUser, clockSkew: configuration.tokens.clockSkew),

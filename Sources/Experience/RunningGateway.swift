@@ -178,7 +178,7 @@ final class RunningGateway: Sendable {
         for bound in loops.all {
             bound.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(50), delay: .milliseconds(50)) { _ in
                 let loop = bound.value
-                loop.accessLog?.giveAway()
+                loop.accessLog?.flush()
                 loop.deadlines.turn()
                 loop.leases.keysChanged(
                     generation: securityGuard.keyGeneration, retired: securityGuard.keyRing.retiredKeys)

@@ -120,11 +120,11 @@ enum LoginRoute {
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: call.facts.sessionCookie != nil)
         var answer = TokenAnswer.members(of: tokens)
         let lifetime = call.services.configuration.tokens.refreshTokenLifetime
-        if let refresh = tokens.refreshToken.flatMap({ delivery.hand(refreshToken: $0, lifetime: lifetime) }) {
+        if let refresh = tokens.refreshToken.flatMap({ delivery.deliver(refreshToken: $0, lifetime: lifetime) }) {
             answer["refresh_token"] = .string(refresh)
         }
         answer["session_id"] = .string(issued.session.id)
-        if let text = delivery.hand(issued.secret, of: issued.session) { answer["session_secret"] = .string(text) }
+        if let text = delivery.deliver(issued.secret, of: issued.session) { answer["session_secret"] = .string(text) }
         answer["session"] = .string(signedIn.plan.word)
         answer["user_id"] = .string(signedIn.userID)
         answer["tenant_id"] = .string(signedIn.tenantID)

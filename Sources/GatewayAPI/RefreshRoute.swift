@@ -38,7 +38,7 @@ enum RefreshRoute {
         if let next = tokens.refreshToken {
             // Rotation does not make a family live longer: the cookie lives for the rest of the family's time.
             let left = refreshed.familyEndsAt - call.services.clock()
-            if let shown = delivery.hand(refreshToken: next, lifetime: left) {
+            if let shown = delivery.deliver(refreshToken: next, lifetime: left) {
                 answer["refresh_token"] = .string(shown)
             }
             // The cookie was used up for a token that goes into the body: sent again, it would count as reuse.

@@ -19,14 +19,14 @@ package struct SecretDelivery: Sendable {
 
     /// Returns a session secret to the client. The cookie lives as long as the session, as things are now.
     /// - Returns: the value for the body; nil when the body is not to contain it.
-    func hand(_ secret: SessionSecret, of session: SessionSnapshot) -> String? {
+    func deliver(_ secret: SessionSecret, of session: SessionSnapshot) -> String? {
         if usesCookies { call.setSessionCookie(secret.text, maxAge: call.secondsLeft(of: session)) }
         return usesBody ? secret.text : nil
     }
 
     /// Returns a refresh token to the client, with its remaining life in ms.
     /// - Returns: the value for the body; nil when the body is not to contain it.
-    func hand(refreshToken: String, lifetime: Int64) -> String? {
+    func deliver(refreshToken: String, lifetime: Int64) -> String? {
         if usesCookies { call.setRefreshCookie(refreshToken, maxAge: lifetime / 1000) }
         return usesBody ? refreshToken : nil
     }

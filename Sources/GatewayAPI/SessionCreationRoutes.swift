@@ -49,6 +49,6 @@ enum SessionCreationRoutes {
     }
 
     private static func show(_ issued: IssuedSession, _ delivery: SecretDelivery) -> APIAnswer {
-        .json(SessionBody.json(issued.session, secret: delivery.hand(issued.secret, of: issued.session)))
+        .json(SessionBody.json(issued.session, secret: delivery.deliver(issued.secret, of: issued.session)))
     }
 }

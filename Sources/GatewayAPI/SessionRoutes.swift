@@ -94,7 +94,7 @@ enum SessionRoutes {
             throw Problem(isLast ? .sessionMismatch : .credentialsMissing)
         }
         let delivery = SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie)
-        return .json(SessionBody.json(issued.session, secret: delivery.hand(issued.secret, of: issued.session)))
+        return .json(SessionBody.json(issued.session, secret: delivery.deliver(issued.secret, of: issued.session)))
     }
 
     /// The token from the header or the body; two carriers at once are refused.

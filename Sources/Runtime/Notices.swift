@@ -20,7 +20,7 @@ final class Notices: Sendable {
         }
     }
 
-    func tell(_ notice: SessionNotice) {
+    func notify(_ notice: SessionNotice) {
         for observer in state.withLock({ Array($0.observers.values) }) { observer(notice) }
     }
 }

@@ -40,7 +40,7 @@ extension Runtime {
 
     /// Checks a permit again, in the store.
     package func renew(_ permit: Permit) async throws -> Renewal {
-        Admit.again(permit, to: try await load(permit.sessionID), now: clock())
+        Admit.recheck(permit, to: try await load(permit.sessionID), now: clock())
     }
 
     /// The epoch of a live session, read from the store; nil if it is not live.
@@ -57,7 +57,7 @@ extension Runtime {
 
     /// Checks a permit again, in memory if it still holds there, otherwise in the store.
     func confirm(_ permit: Permit) async throws -> Renewal {
-        let remembered = Admit.again(permit, to: view.entry(id: permit.sessionID), now: clock())
+        let remembered = Admit.recheck(permit, to: view.entry(id: permit.sessionID), now: clock())
         if case .holds = remembered { return remembered }
         return try await renew(permit)
     }
@@ -81,7 +81,7 @@ extension Runtime {
         if record.state.isLive, SessionLifecycle.isPast(record, clock()) {
             // Regardless of the caller, so that a session that was found expired is never found live again.
             do {
-                return SessionView.Entry(try await keeper.apply(.lapse, to: id).after)
+                return SessionView.Entry(try await keeper.apply(.expiryCheck, to: id).after)
             } catch is SessionFault {
                 return nil
             }

@@ -19,7 +19,7 @@ extension Runtime {
         expectedEpoch: Int64? = nil
     ) throws -> SessionOpening {
         // Traffic Cop checks everything that creates a session or sets its owner.
-        let intent = try cop.validate(contract, for: intent).get().intent
+        let intent = try trafficCop.validate(contract, for: intent).get().intent
         let secret = SessionSecret()
         switch intent.kind {
         case .anonymous:

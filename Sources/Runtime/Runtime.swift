@@ -21,7 +21,7 @@ package final class Runtime: Sendable {
     /// The settings for sessions.
     package let policy: SessionPolicy
     let store: any RuntimeStore
-    let cop: TrafficCop
+    let trafficCop: TrafficCop
     let clock: @Sendable () -> Milliseconds
     /// The id of this node instance, unique for each run of the process.
     package let nodeID: String
@@ -41,7 +41,8 @@ package final class Runtime: Sendable {
     ///   - nodeID: the id of this node instance, unique for each run of the process.
     ///   - pendingUses: of how many sessions a use may wait to be written.
     package init(
-        state: any RuntimeStore, cop: TrafficCop, policy: SessionPolicy = SessionPolicy(), realms: [any Realm] = [],
+        state: any RuntimeStore, trafficCop: TrafficCop, policy: SessionPolicy = SessionPolicy(),
+        realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
         agentLimits: AgentLimits = AgentLimits(), pendingUses: Int = 200_000,
         audit: @escaping SessionAuditSink = { _ in }
@@ -53,7 +54,7 @@ package final class Runtime: Sendable {
         self.view = view
         self.policy = policy
         self.store = state
-        self.cop = cop
+        self.trafficCop = trafficCop
         self.clock = clock
         self.nodeID = nodeID
         self.uses = uses
@@ -95,12 +96,12 @@ package final class Runtime: Sendable {
         switch change {
         case .session(let id, let state, let epoch):
             view.forget(id: id)
-            notices.tell(.changed(sessionID: id, state: SessionState(state), epoch: epoch))
+            notices.notify(.changed(sessionID: id, state: SessionState(state), epoch: epoch))
         case .events(let sessionID, let lastSeq):
-            streams.grew(sessionID: sessionID, to: lastSeq)
+            streams.streamGrew(sessionID: sessionID, to: lastSeq)
         case .reset:
             view.forgetAll()
-            notices.tell(.reset)
+            notices.notify(.reset)
             Task { await streams.catchUp() }
         case .sessionExtended, .familyEnded, .familyRefreshed, .revoked, .account, .tokenReach, .protocolSessionEnded:
             break

@@ -32,9 +32,9 @@ struct Endings: Sendable {
             refusals.append(refusal)
             return refusal.fault
         case .write(let write):
-            transaction.because(reason.isEmpty ? nil : reason)
+            transaction.setEndReason(reason.isEmpty ? nil : reason)
             try write.write(in: transaction)
-            transaction.because(nil)
+            transaction.setEndReason(nil)
             sessions.append((write, reason))
             return nil
         }

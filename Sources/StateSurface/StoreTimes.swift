@@ -17,11 +17,11 @@ final class StoreTimes: Sendable {
     /// Runs an operation and tells the observer its time, also if it fails.
     func time<Value: Sendable>(_ function: StaticString, _ body: () async throws -> Value) async throws -> Value {
         let start = ContinuousClock.now
-        defer { tell(function, start.duration(to: .now)) }
+        defer { record(function, start.duration(to: .now)) }
         return try await body()
     }
 
-    private func tell(_ function: StaticString, _ time: Duration) {
+    private func record(_ function: StaticString, _ time: Duration) {
         let found = state.withLock { state -> (@Sendable (String, Duration) -> Void, String)? in
             guard let observer = state.observer else { return nil }
             let key = UInt(bitPattern: function.utf8Start)

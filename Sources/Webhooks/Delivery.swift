@@ -49,7 +49,7 @@ package struct Delivery: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         case delivered
         /// To be tried again at ``Delivery/dueAt``.
-        case again(Delivery)
+        case retry(Delivery)
         case dead(DeadLetter)
     }
 
@@ -72,7 +72,7 @@ package struct Delivery: Sendable, Equatable {
         switch verdict {
         case .delivered: return .delivered
         case .gone: return .dead(.gone)
-        case .again(let after): retryAfter = after ?? 0
+        case .retry(let after): retryAfter = after ?? 0
         }
         let deadline = createdAt.addingReportingOverflow(Self.lifetime).partialValue
         guard now < deadline else { return .dead(.expired) }
@@ -81,7 +81,7 @@ package struct Delivery: Sendable, Equatable {
         let pause = max(Self.pause(afterAttempt: next.attempts, jitter: jitter), min(retryAfter, Self.longestPause))
         // The last attempt is at the end of the time, not beyond it.
         next.dueAt = min(now.addingReportingOverflow(pause).partialValue, deadline)
-        return .again(next)
+        return .retry(next)
     }
 
     /// The pause after the n-th attempt, in milliseconds: 1 s doubled each time up to an hour, less up to a fifth or

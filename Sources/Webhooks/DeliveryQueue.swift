@@ -23,7 +23,7 @@ package struct DeliveryQueue: Sendable {
         /// It was taken: remove it.
         case remove(Delivery)
         /// It was given up: keep it as a dead letter, and say so in the log.
-        case bury(Delivery, Delivery.DeadLetter)
+        case deadLetter(Delivery, Delivery.DeadLetter)
         /// There is room again for those that were left in the store: load the oldest.
         case load
         /// Nothing is due before this time.
@@ -87,7 +87,7 @@ package struct DeliveryQueue: Sendable {
             delivery.id == id
         else { return [] }
         switch delivery.outcome(verdict, now: now, jitter: jitter) {
-        case .again(let next):
+        case .retry(let next):
             lanes[lane]?[0] = next
             return [.store(next)]
         case .delivered:
@@ -95,7 +95,7 @@ package struct DeliveryQueue: Sendable {
             return [.remove(delivery)] + loadAgain()
         case .dead(let why):
             removeFirst(of: lane)
-            return [.bury(delivery, why)] + loadAgain()
+            return [.deadLetter(delivery, why)] + loadAgain()
         }
     }
 

@@ -2,7 +2,7 @@
 package enum ReceiverVerdict: Sendable, Equatable {
     case delivered
     /// To be tried again, not before so many milliseconds if it says so.
-    case again(after: Int64?)
+    case retry(after: Int64?)
     /// The receiver does not want it any more.
     case gone
 
@@ -15,10 +15,10 @@ package enum ReceiverVerdict: Sendable, Equatable {
         switch status {
         case .some(200..<300): self = .delivered
         case .some(410): self = .gone
-        case .some(429), .some(503): self = .again(after: retryAfter.flatMap(Self.milliseconds))
+        case .some(429), .some(503): self = .retry(after: retryAfter.flatMap(Self.milliseconds))
         // Refusals too: a receiver that is set up wrongly today takes it tomorrow. A redirect is not followed, because
         // the body is for the URL of the configuration alone.
-        default: self = .again(after: nil)
+        default: self = .retry(after: nil)
         }
     }
 

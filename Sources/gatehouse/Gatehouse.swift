@@ -17,8 +17,8 @@ struct Gatehouse: AsyncParsableCommand {
         ])
 
     static func main() async {
-        ProcessLimits.occupyStandardStreams()
-        ProcessLimits.guardMemory()
+        ProcessLimits.openStandardStreams()
+        ProcessLimits.protectMemory()
         // Writing to a closed pipe (`gatehouse … | head`) should fail with an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
         // Writing beyond the file size limit should fail with an error and not end the process.

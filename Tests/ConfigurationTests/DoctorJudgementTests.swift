@@ -178,24 +178,24 @@ import Testing
             $0.callers = .init(seen: 100, commonest: "10.0.0.7", ofCommonest: 99)
         },
         Fault(.wrong, "upstreams", "routes[0]", "Connection refused") {
-            $0.neighbours = [neighbour(.connection, .failed("Connection refused"))]
+            $0.dependencies = [dependency(.connection, .failed("Connection refused"))]
         },
         Fault(.wrong, "upstreams", "routes[0]", "names the issuer b") {
-            $0.neighbours = [
-                neighbour(.discovery(issuer: "a"), .answered(status: 200, body: Array(#"{"issuer":"b"}"#.utf8)))
+            $0.dependencies = [
+                dependency(.discovery(issuer: "a"), .answered(status: 200, body: Array(#"{"issuer":"b"}"#.utf8)))
             ]
         },
         Fault(.wrong, "upstreams", "routes[0]", "no key set") {
-            $0.neighbours = [neighbour(.keySet, .answered(status: 200, body: Array(#"{"keys":[]}"#.utf8)))]
+            $0.dependencies = [dependency(.keySet, .answered(status: 200, body: Array(#"{"keys":[]}"#.utf8)))]
         },
         Fault(.wrong, "upstreams", "routes[0]", "answers 404") {
-            $0.neighbours = [neighbour(.keySet, .answered(status: 404, body: []))]
+            $0.dependencies = [dependency(.keySet, .answered(status: 404, body: []))]
         },
     ]
 
-    private static func neighbour(
-        _ kind: DoctorFacts.Neighbour.Kind, _ answer: DoctorFacts.Answer
-    ) -> DoctorFacts.Neighbour {
+    private static func dependency(
+        _ kind: DoctorFacts.Dependency.Kind, _ answer: DoctorFacts.Answer
+    ) -> DoctorFacts.Dependency {
         .init(check: "upstreams", key: "routes[0]", target: "http://127.0.0.1:9", kind: kind, answer: answer)
     }
 

@@ -8,11 +8,11 @@ import Testing
 
 /// A level of the log for a while.
 @Suite struct LogLevelTests {
-    @Test("A lent level ends by itself, and a reload meanwhile counts afterwards")
-    func lent() {
+    @Test("A temporary level ends by itself, and a reload meanwhile counts afterwards")
+    func temporary() {
         let now = Mutex<Int64>(1_000)
         let level = SharedLogLevel(.info) { now.withLock { $0 } }
-        level.lend(.debug, seconds: 600)
+        level.setTemporarily(.debug, seconds: 600)
         #expect(level.current == .debug && level.entry.until == 601_000)
         level.set(.warning)
         #expect(level.current == .debug)

@@ -3,11 +3,11 @@ import Testing
 @testable import Edge
 @testable import Gate
 
-/// What the log tells of the store, look by look.
+/// What the log tells of the store, check by check.
 @Suite struct StoreLogTests {
     private func lines(_ looks: [StoreHealth]) -> [StoreLog.Line?] {
         var log = StoreLog()
-        return looks.map { log.look($0) }
+        return looks.map { log.update($0) }
     }
 
     @Test("An outage is three lines, however long it lasts")

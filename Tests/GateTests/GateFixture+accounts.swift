@@ -24,7 +24,7 @@ extension GateFixture {
     /// The secret of a live session without an owner.
     func anonymousSecret() async throws -> String {
         let intent = SessionIntent(kind: .anonymous, clientAddress: "192.0.2.1")
-        let contract = try cop.prepare(intent).get()
+        let contract = try trafficCop.prepare(intent).get()
         let opening = try runtime.prepare(contract, for: intent, secretHash: [], familyID: nil)
         return try await runtime.open(opening).secret.text
     }

@@ -19,7 +19,7 @@ final class GateFixture {
     let runtime: Runtime
     let guarding: SecurityGuard
     let credentials: Credentials
-    let cop: TrafficCop
+    let trafficCop: TrafficCop
     let state: any StateSurface
     private let folder: String
 
@@ -44,8 +44,8 @@ final class GateFixture {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let clock: @Sendable () -> Int64 = { 1_800_000_000_000 }
         state = try await StateSurfaceFactory.open(url: "sqlite:\(folder)/state.sqlite", clock: clock)
-        cop = TrafficCop(limits: RateLimits(enabled: false), clock: clock)
-        runtime = Runtime(state: state, cop: cop, policy: SessionPolicy(), clock: clock)
+        trafficCop = TrafficCop(limits: RateLimits(enabled: false), clock: clock)
+        runtime = Runtime(state: state, trafficCop: trafficCop, policy: SessionPolicy(), clock: clock)
         guarding = try await Self.makeGuard(folder + "/keys", state, clock)
         let stranger = try await Self.makeGuard(folder + "/other-keys", state, clock)
         memory = GateMemory(
@@ -53,8 +53,8 @@ final class GateFixture {
             origins: OriginPolicy(configured: [Self.origin], issuer: "https://gate.example", loopbackPort: nil),
             now: clock)
 
-        let signIn = SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state)
-        let elsewhere = SignInService(securityGuard: stranger, runtime: runtime, trafficCop: cop, store: state)
+        let signIn = SignInService(securityGuard: guarding, runtime: runtime, trafficCop: trafficCop, store: state)
+        let elsewhere = SignInService(securityGuard: stranger, runtime: runtime, trafficCop: trafficCop, store: state)
         let caller = try await Self.account("ada@example.com", guarding)
         let other = try await Self.account("bob@example.com", guarding)
         let mine = try await Self.signIn(caller, signIn)

@@ -48,20 +48,21 @@ final class APIFixture: Sendable {
         guarding = try await SecurityGuard(
             policy: policy, keyDirectory: KeyDirectory(path: folder + "/keys", policy: policy, clock: read),
             state: state, clock: read, audit: { [audits] event in audits.events.withLock { $0.append(event) } })
-        let cop = TrafficCop(
+        let trafficCop = TrafficCop(
             limits: RateLimits(
                 anonymousPerMinute: configuration.limits.anonymousPerMinute,
                 loginPerMinute: configuration.limits.loginPerMinute), clock: read)
         runtime = Runtime(
-            state: state, cop: cop, policy: SessionPolicy(perUser: configuration.sessions.perUser), clock: read)
+            state: state, trafficCop: trafficCop, policy: SessionPolicy(perUser: configuration.sessions.perUser),
+            clock: read)
         let state = state
         let alive = Alive()
-        let signIn = SignInService(securityGuard: guarding, runtime: runtime, trafficCop: cop, store: state)
+        let signIn = SignInService(securityGuard: guarding, runtime: runtime, trafficCop: trafficCop, store: state)
         var agents = AgentSettings(
             issuer: policy.issuer, resources: configuration.protectedResources(issuer: policy.issuer))
         agents.registration = configuration.clients.registration
         let services = APIServices(
-            securityGuard: guarding, runtime: runtime, trafficCop: cop, signIn: signIn,
+            securityGuard: guarding, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
             agents: AgentAccess(
                 settings: agents, securityGuard: guarding, store: state, fetch: { _ in throw CancellationError() },
                 clock: read),

@@ -105,16 +105,16 @@ struct KeyRotationTests {
     @Test("are asked for again when the clock was set back") func clock() throws {
         var cache = KeySetCache()
         let header = try UnverifiedToken(try TestKeys.provider.get().sign(claims: [:], type: "JWT")).header
-        guard case .fetch = cache.decide(header, from: .stranger, now: start) else {
+        guard case .fetch = cache.decide(header, from: .caller, now: start) else {
             Issue.record("nothing was fetched")
             return
         }
         cache.finished(nil, now: start)
-        guard case .refuse = cache.decide(header, from: .stranger, now: start + 29_999) else {
+        guard case .refuse = cache.decide(header, from: .caller, now: start + 29_999) else {
             Issue.record("the cool-down was not kept")
             return
         }
-        guard case .fetch = cache.decide(header, from: .stranger, now: start - 1) else {
+        guard case .fetch = cache.decide(header, from: .caller, now: start - 1) else {
             Issue.record("a clock that was set back stops everything")
             return
         }

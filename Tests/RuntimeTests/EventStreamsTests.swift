@@ -34,10 +34,10 @@ import Testing
         let streams = EventStreams(store: self.store)
         let last = try await self.happen("a")
         let sockets = (0..<3_000).map { _ in self.listener(streams, after: last, lastSeq: last) }
-        #expect(streams.looksTaken <= 3)
+        #expect(streams.listenersExamined <= 3)
         // And then each is told of what happens next.
         let next = try await self.happen("b")
-        streams.grew(sessionID: "ses_a", to: next)
+        streams.streamGrew(sessionID: "ses_a", to: next)
         for socket in sockets {
             #expect(await socket.received.wait(for: 1) == [.event("event 2")])
         }
@@ -51,7 +51,7 @@ import Testing
         let starts: [Int64] = [0, 299, 17, 0, 128, 300, 256]
         let sockets = starts.map { self.listener(streams, after: $0, lastSeq: last) }
         let next = try await self.happen("late")
-        streams.grew(sessionID: "ses_a", to: next)
+        streams.streamGrew(sessionID: "ses_a", to: next)
         for (start, socket) in zip(starts, sockets) {
             let received = await socket.received.wait(for: Int(next - start))
             #expect(received == self.expected(start + 1...next))
@@ -84,7 +84,7 @@ import Testing
         #expect(await second.received.wait(for: 1) == [.event("event 1")])
         streams.written(1, to: first.listener)
         let next = try await self.happen("b")
-        streams.grew(sessionID: "ses_a", to: next)
+        streams.streamGrew(sessionID: "ses_a", to: next)
         #expect(await second.received.wait(for: 2) == self.expected(1...2))
         #expect(first.received.all.isEmpty)
     }

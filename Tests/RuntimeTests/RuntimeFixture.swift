@@ -10,7 +10,7 @@ import TrafficCop
 final class RuntimeFixture: Sendable {
     let clock: TestClock
     let store: MemoryStore
-    let cop: TrafficCop
+    let trafficCop: TrafficCop
     let runtime: Runtime
 
     /// - Parameter store: another fixture's, to be a second node.
@@ -21,9 +21,10 @@ final class RuntimeFixture: Sendable {
     ) {
         self.clock = clock
         self.store = store
-        self.cop = TrafficCop(limits: RateLimits(enabled: false), clock: { clock.now })
+        self.trafficCop = TrafficCop(limits: RateLimits(enabled: false), clock: { clock.now })
         self.runtime = Runtime(
-            state: store, cop: self.cop, policy: policy, realms: realms, clock: { clock.now }, nodeID: nodeID,
+            state: store, trafficCop: self.trafficCop, policy: policy, realms: realms, clock: { clock.now },
+            nodeID: nodeID,
             agentLimits: limits, pendingUses: pendingUses)
     }
 
@@ -61,7 +62,7 @@ final class RuntimeFixture: Sendable {
     ) async throws -> IssuedSession {
         try await self.runtime.open(
             self.runtime.prepare(
-                self.cop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
+                self.trafficCop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
                 expectedEpoch: expectedEpoch))
     }
 

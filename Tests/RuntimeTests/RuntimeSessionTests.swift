@@ -34,7 +34,7 @@ import TrafficCop
     @Test("No session without a contract for it")
     func contractNeeded() async throws {
         let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "t", userID: "usr_a")
-        let contract = try self.fixture.cop.prepare(intent).get()
+        let contract = try self.fixture.trafficCop.prepare(intent).get()
         let other = SessionIntent(kind: .anonymous, clientAddress: "a")
         #expect(throws: Denial(.contractMismatch)) { try self.fixture.runtime.prepare(contract, for: other) }
         _ = try await self.fixture.runtime.open(self.fixture.runtime.prepare(contract, for: intent))

@@ -107,7 +107,7 @@ private struct World {
         case 6: return .read(.secret(hash: secret))
         case 7: return .read(.owner(tenantID: "t", userID: user))
         case 8: return .end(.secret(hash: secret))
-        default: return .lapse
+        default: return .expiryCheck
         }
     }
 
@@ -167,7 +167,7 @@ private struct World {
             self.require(after.secretHash == claim.newHash, "the claim's secret is not the secret")
             self.checkPresented(claim, before)
             self.issued[claim.newHash] = after.epoch
-        case .read, .lapse:
+        case .read, .expiryCheck:
             self.require(after.state == .expired, "reading wrote something else than expiry")
         case .end:
             self.require(!after.state.isLive, "ending left it alive")
@@ -198,7 +198,7 @@ private struct World {
                 let claim = SessionClaim(
                     owner: SessionOwner(tenantID: "t", userID: self.stored.userID ?? "usr_a"), presentedHash: hash,
                     newHash: [], familyID: nil)
-                for event in [SessionEvent.upgrade(claim), .resume(claim), .read(.secret(hash: hash)), .lapse] {
+                for event in [SessionEvent.upgrade(claim), .resume(claim), .read(.secret(hash: hash)), .expiryCheck] {
                     switch self.lifecycle.decide(self.stored, event, now: time) {
                     case .write, .expire: self.require(false, "a dead session would be written")
                     case .answer(let record): self.require(!record.state.isLive, "a dead session came back")

@@ -135,9 +135,9 @@ import Testing
         Row(record(.ended), .end(mine), .answers),
         Row(record(.expired), .end(nil), .answers),
         // Time going by.
-        Row(record(.anonymous), .lapse, .answers, at: later - 1),
-        Row(record(.anonymous), .lapse, .writes(.expired), at: later),
-        Row(record(.ended), .lapse, .answers, at: later),
+        Row(record(.anonymous), .expiryCheck, .answers, at: later - 1),
+        Row(record(.anonymous), .expiryCheck, .writes(.expired), at: later),
+        Row(record(.ended), .expiryCheck, .answers, at: later),
     ]
 
     @Test("Every event in every state has one answer", arguments: rows)
@@ -218,7 +218,7 @@ import Testing
         let lifecycle = SessionLifecycle(
             policy: SessionPolicy(anonymousIdle: .max, anonymousLifetime: .max, idle: .max, lifetime: .max))
         let events: [SessionEvent] = [
-            .upgrade(Self.claim()), .resume(Self.claim(Self.previous)), .read(Self.secret), .end(nil), .lapse,
+            .upgrade(Self.claim()), .resume(Self.claim(Self.previous)), .read(Self.secret), .end(nil), .expiryCheck,
         ]
         for state in [StoredSessionState.anonymous, .authenticated, .ended, .expired] {
             for event in events { _ = lifecycle.decide(Self.record(state), event, now: time) }

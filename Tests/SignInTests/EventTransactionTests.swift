@@ -10,8 +10,8 @@ struct EventTransactionTests {
     let fixture: Fixture
     init() async throws {
         fixture = try await Fixture()
-        fixture.store.tell(
-            with: EventWriter(limit: 100) {
+        fixture.store.setEventWriter(
+            EventWriter(limit: 100) {
                 { event in
                     let id = "\(event.kind) \(event.sessionID ?? "") \(event.reason ?? "")"
                     return [
@@ -62,8 +62,8 @@ struct EventTransactionTests {
         let account = try await fixture.account()
         let first = try await fixture.signIn(account)
         let guest = try await fixture.guest(of: first)
-        fixture.store.tell(
-            with: EventWriter(limit: 100) {
+        fixture.store.setEventWriter(
+            EventWriter(limit: 100) {
                 { event in
                     let id = "\(event.kind) \(event.sessionID ?? "") \(event.reason ?? "")"
                     return [

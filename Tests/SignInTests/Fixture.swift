@@ -17,7 +17,7 @@ final class Fixture: Sendable {
     let store: any StateSurface
     let securityGuard: SecurityGuard
     let runtime: Runtime
-    let cop: TrafficCop
+    let trafficCop: TrafficCop
     let signIn: SignInService
     /// The names of audit events, in order, each with its reason where it has one.
     let audited = Collected<String>()
@@ -37,12 +37,12 @@ final class Fixture: Sendable {
             policy: policy, keyDirectory: KeyDirectory(path: folder + "/keys", policy: policy, clock: read),
             state: store, clock: read,
             audit: { audited.append($0.reason.isEmpty ? $0.name.rawValue : "\($0.name.rawValue) \($0.reason)") })
-        cop = TrafficCop(limits: RateLimits(anonymousPerMinute: 1_000, loginPerMinute: 5), clock: read)
+        trafficCop = TrafficCop(limits: RateLimits(anonymousPerMinute: 1_000, loginPerMinute: 5), clock: read)
         runtime = Runtime(
-            state: store, cop: cop, policy: SessionPolicy(perUser: perUser), clock: read,
+            state: store, trafficCop: trafficCop, policy: SessionPolicy(perUser: perUser), clock: read,
             audit: { audited.append($0.reason.isEmpty ? $0.name.rawValue : "\($0.name.rawValue) \($0.reason)") })
         signIn = SignInService(
-            securityGuard: securityGuard, runtime: runtime, trafficCop: cop, store: store,
+            securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, store: store,
             sessionEnding: { announced.append($0) })
     }
 
@@ -58,7 +58,7 @@ final class Fixture: Sendable {
 
     func anonymous() async throws -> IssuedSession {
         let intent = SessionIntent(kind: .anonymous, clientAddress: Self.address)
-        return try await runtime.open(runtime.prepare(cop.prepare(intent).get(), for: intent))
+        return try await runtime.open(runtime.prepare(trafficCop.prepare(intent).get(), for: intent))
     }
 
     func target(_ issued: IssuedSession, named: String? = nil) async throws -> SignInTarget? {

@@ -67,7 +67,7 @@ struct JudgedTwiceTests {
         let counted = Collected<String>()
         let others = Collected<Int64>()
         let signIn = SignInService(
-            securityGuard: fixture.securityGuard, runtime: fixture.runtime, trafficCop: fixture.cop,
+            securityGuard: fixture.securityGuard, runtime: fixture.runtime, trafficCop: fixture.trafficCop,
             store: fixture.store,
             countFailures: { key, adding in
                 if adding > 0 { counted.append(key) }

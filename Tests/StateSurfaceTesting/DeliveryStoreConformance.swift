@@ -10,7 +10,7 @@ package enum DeliveryStoreConformance {
         StoreRule("A delivery is stored once, however often it is given", once),
         StoreRule("A receiver has at most so many that wait, and the others have theirs", bounded),
         StoreRule("What was delivered is gone, what failed waits, what was given up is a dead letter", settled),
-        StoreRule("What nobody sends any more is buried, and dead letters go in their time", swept),
+        StoreRule("What has no receiver any more becomes a dead letter, and dead letters are removed in time", swept),
         StoreRule("Of many nodes one delivers, until it lets go or its time is over", lease),
     ]
 
@@ -62,8 +62,8 @@ package enum DeliveryStoreConformance {
         let (one, other) = (try await place.open(), try await place.open())
         _ = try await one.enqueue(deliveries: ["a", "b", "c"].map { delivery($0) }, limit: 10)
         try await one.settle(deliveries: [
-            .delivered(id: "a"), .again(id: "b", attempts: 3, dueAt: Sample.now + 5),
-            .buried(id: "c", reason: "gone", at: Sample.now + 9),
+            .delivered(id: "a"), .retry(id: "b", attempts: 3, dueAt: Sample.now + 5),
+            .deadLettered(id: "c", reason: "gone", at: Sample.now + 9),
         ])
         let waiting = try await other.deliveries(receiver: "r1", limit: 10)
         #expect(waiting.map(\.id) == ["b"])
@@ -76,8 +76,8 @@ package enum DeliveryStoreConformance {
     @Sendable private static func swept(_ store: Store) async throws {
         _ = try await store.enqueue(
             deliveries: [delivery("a"), delivery("b", to: "r9"), delivery("c", at: Sample.now + 1)], limit: 10)
-        func sweep(_ created: Milliseconds, _ buried: Milliseconds, at: Milliseconds) async throws -> Int {
-            try await store.sweepDeliveries(createdUntil: created, buriedUntil: buried, at: at)
+        func sweep(_ created: Milliseconds, _ deadLettered: Milliseconds, at: Milliseconds) async throws -> Int {
+            try await store.sweepDeliveries(createdUntil: created, deadLetteredUntil: deadLettered, at: at)
         }
         #expect(try await sweep(Sample.now - 1, 0, at: Sample.now) == 0)
         #expect(try await sweep(Sample.now, 0, at: Sample.now + 50) == 2)

@@ -43,7 +43,7 @@ package enum EventConformance {
 
     @Sendable private static func upgraded(_ store: Store) async throws {
         try await store.insert(session: Sample.session("ses_1", secret: 1))
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         try await store.insert(session: Sample.session("ses_2", secret: 2))
         try await store.insert(session: Sample.session("ses_3", owner: "usr_a", secret: 3))
         for epoch in 1...2 {
@@ -58,7 +58,7 @@ package enum EventConformance {
         }
         #expect(
             try await told(store) == ["sessionUpgraded ses_3 acme usr_a", "sessionUpgraded ses_1 acme usr_a"])
-        store.tell(with: nil)
+        store.setEventWriter(nil)
         try await store.insert(session: Sample.session("ses_4", owner: "usr_a", secret: 4))
         #expect(try await told(store).count == 2)
     }
@@ -71,14 +71,14 @@ package enum EventConformance {
     }
 
     @Sendable private static func ended(_ store: Store) async throws {
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         for seed in 1...3 { try await store.insert(session: Sample.session("ses_\(seed)", secret: seed)) }
         for _ in 1...2 {
             try await store.transaction { transaction in
                 try end("ses_1", in: transaction)
-                transaction.because("too_many_sessions")
+                transaction.setEndReason("too_many_sessions")
                 try end("ses_2", in: transaction)
-                transaction.because(nil)
+                transaction.setEndReason(nil)
                 try end("ses_3", in: transaction)
             }
         }
@@ -95,7 +95,7 @@ package enum EventConformance {
                 session: Sample.session("ses_\(seed)", owner: "usr_a", family: "fam", secret: seed))
         }
         try await store.insert(session: Sample.session("ses_3", owner: "usr_a", family: "other", secret: 3))
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         for _ in 1...2 { _ = try await store.endFamily(id: "fam", at: Sample.now, revokedUntil: Sample.now + 1) }
         #expect(
             Set(try await told(store)) == [
@@ -123,7 +123,7 @@ package enum EventConformance {
         try await store.insert(session: Sample.session("ses_2", owner: "cli_a", secret: 2))
         try await store.insert(session: Sample.session("ses_3", owner: "usr_a", secret: 3))
         try await store.insert(session: Sample.session("ses_4", owner: "usr_b", secret: 4))
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         #expect(try await store.disable(clientID: "cli_a", at: Sample.now, revokedUntil: Sample.now + 1))
         _ = try await store.changePassword(
             PasswordChange(
@@ -139,7 +139,7 @@ package enum EventConformance {
     }
 
     @Sendable private static func expired(_ store: Store) async throws {
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         try await store.insert(session: Sample.session("ses_1", secret: 1))
         for _ in 1...2 { _ = try await store.expireSessions(now: Sample.now + 60_000, limit: 10) }
         #expect(try await told(store) == ["sessionEnded ses_1 expired"])
@@ -149,7 +149,7 @@ package enum EventConformance {
 
     @Sendable private static func rolledBack(_ store: Store) async throws {
         try await store.insert(session: Sample.session("ses_1", secret: 1))
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         await #expect(throws: Abort.self) {
             try await store.transaction { transaction in
                 try end("ses_1", in: transaction)
@@ -166,7 +166,7 @@ package enum EventConformance {
             id: "x", receiver: "r2", lane: "x", eventID: "x", payload: "before", createdAt: Sample.now,
             dueAt: Sample.now)
         #expect(try await store.enqueue(deliveries: [full], limit: 10) == 0)
-        store.tell(with: writer(to: ["r1", "r2"], limit: 2))
+        store.setEventWriter(writer(to: ["r1", "r2"], limit: 2))
         for seed in 1...3 { try await store.transaction { try end("ses_\(seed)", in: $0) } }
         #expect(try await told(store) == ["sessionEnded ses_1", "sessionEnded ses_2"])
         #expect(try await told(store, "r2") == ["before", "sessionEnded ses_1"])
@@ -177,7 +177,7 @@ package enum EventConformance {
 
     @Sendable private static func rooms(_ store: Store) async throws {
         for seed in 1...8 { try await store.insert(session: Sample.session("ses_\(seed)", secret: seed)) }
-        store.tell(with: writer(limit: 1))
+        store.setEventWriter(writer(limit: 1))
         func ends(_ seed: Int) async throws -> Int {
             try await store.transaction { try end("ses_\(seed)", in: $0) }
             return try await told(store).count
@@ -207,7 +207,7 @@ package enum EventConformance {
     }
 
     @Sendable private static func context(_ store: Store) async throws {
-        store.tell(with: writer())
+        store.setEventWriter(writer())
         for seed in 1...2 {
             try await Self.$request.withValue("req_\(seed)") {
                 try await store.insert(session: Sample.session("ses_\(seed)", owner: "usr_a", secret: seed))

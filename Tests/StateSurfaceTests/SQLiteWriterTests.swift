@@ -14,7 +14,7 @@ struct SQLiteWriterTests {
     }
 
     private func withEngine<Result>(
-        limits: WaitingLimits = WaitingLimits(), _ body: (SQLiteEngine) async throws -> Result
+        limits: WaitLimits = WaitLimits(), _ body: (SQLiteEngine) async throws -> Result
     ) async throws -> Result {
         let folder = NSTemporaryDirectory() + "gh-writer-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -64,7 +64,7 @@ struct SQLiteWriterTests {
 
     @Test("Only so many writes wait for a slow disk: the next are refused, the others done")
     func limited() async throws {
-        try await withEngine(limits: WaitingLimits(count: 4, patience: .seconds(300))) { engine in
+        try await withEngine(limits: WaitLimits(count: 4, patience: .seconds(300))) { engine in
             let (hold, held, refused) = (DispatchSemaphore(value: 0), Tally(), Tally())
             async let first = engine.write { _ in
                 held.add()

@@ -18,16 +18,16 @@ struct SessionClockTests {
     /// A Runtime on a store of its own, with its clock in the test's hand.
     private final class Node: Sendable {
         let runtime: Runtime
-        let cop: TrafficCop
+        let trafficCop: TrafficCop
         let audits: Audits
 
         init(_ store: any StateSurface, _ clock: SteppedClock) {
-            let cop = TrafficCop(limits: RateLimits(enabled: false), clock: { clock.now })
+            let trafficCop = TrafficCop(limits: RateLimits(enabled: false), clock: { clock.now })
             let audits = Audits()
-            self.cop = cop
+            self.trafficCop = trafficCop
             self.audits = audits
             self.runtime = Runtime(
-                state: store, cop: cop, policy: SessionPolicy(idle: 30 * 60_000), clock: { clock.now },
+                state: store, trafficCop: trafficCop, policy: SessionPolicy(idle: 30 * 60_000), clock: { clock.now },
                 audit: { audits.append($0) })
         }
 
@@ -49,7 +49,7 @@ struct SessionClockTests {
 
         private func open(_ intent: SessionIntent, secret: [UInt8] = []) async throws -> IssuedSession {
             try await self.runtime.open(
-                self.runtime.prepare(self.cop.prepare(intent).get(), for: intent, secretHash: secret))
+                self.runtime.prepare(self.trafficCop.prepare(intent).get(), for: intent, secretHash: secret))
         }
 
         /// Lets one of the finders find out.

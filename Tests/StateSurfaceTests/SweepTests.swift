@@ -141,7 +141,7 @@ struct SweepTests {
     }
 
     @Test(
-        "Deliveries that nobody takes are buried, and dead letters removed, all of them",
+        "Deliveries without a receiver become dead letters, and dead letters are removed, all of them",
         arguments: Backend.available)
     func deliveries(_ backend: Backend) async throws {
         try await backend.withEngine { engine in
@@ -152,12 +152,12 @@ struct SweepTests {
                 values: "KEY, 'r1', 'l', 'e', '{}', END, 0, 0")
             try await fill(engine, deliveries, from: 1, count: Self.beyondOnePortion, end: Self.longAgo)
             try await fill(engine, deliveries, from: 1_000_000, count: 3, end: Sample.now)
-            let buried = try await store.sweepDeliveries(
-                createdUntil: Self.longAgo, buriedUntil: 0, at: Sample.now)
-            #expect(buried == Self.beyondOnePortion)
+            let deadLettered = try await store.sweepDeliveries(
+                createdUntil: Self.longAgo, deadLetteredUntil: 0, at: Sample.now)
+            #expect(deadLettered == Self.beyondOnePortion)
             #expect(try await store.waitingDeliveries(receiver: "r1", limit: 10) == 3)
             let again = try await store.sweepDeliveries(
-                createdUntil: Self.longAgo, buriedUntil: Sample.now, at: Sample.now + 1)
+                createdUntil: Self.longAgo, deadLetteredUntil: Sample.now, at: Sample.now + 1)
             #expect(again == 0)
             #expect(try await count(engine, "deliveries") == 3)
         }

@@ -18,10 +18,10 @@ import Testing
 
     @Test("A contract is valid for its intent, once", arguments: intents)
     func goodOnce(intent: SessionIntent) throws {
-        let cop = self.makeCop()
-        let contract = try cop.prepare(intent).get()
-        #expect(try cop.validate(contract, for: intent).get().intent == intent)
-        #expect(cop.validate(contract, for: intent).failure?.code == .contractReplayed)
+        let trafficCop = self.makeCop()
+        let contract = try trafficCop.prepare(intent).get()
+        #expect(try trafficCop.validate(contract, for: intent).get().intent == intent)
+        #expect(trafficCop.validate(contract, for: intent).failure?.code == .contractReplayed)
     }
 
     struct Tampering: Sendable, CustomTestStringConvertible {
@@ -49,13 +49,13 @@ import Testing
 
     @Test("A changed contract is refused, and does not use up the real one", arguments: tamperings)
     func tampered(_ tampering: Tampering) throws {
-        let cop = self.makeCop()
+        let trafficCop = self.makeCop()
         let intent = Self.intents[0]
-        let contract = try cop.prepare(intent).get()
+        let contract = try trafficCop.prepare(intent).get()
         var changed = contract
         tampering.apply(&changed)
-        #expect(cop.validate(changed, for: intent).failure?.code == tampering.expected)
-        #expect(cop.validate(contract, for: intent).failure == nil)
+        #expect(trafficCop.validate(changed, for: intent).failure?.code == tampering.expected)
+        #expect(trafficCop.validate(contract, for: intent).failure == nil)
     }
 
     @Test("Every field of the intent is bound")
@@ -81,7 +81,7 @@ import Testing
 
     @Test("An intent with fields that its kind does not have is unknown")
     func misshapen() {
-        let cop = self.makeCop()
+        let trafficCop = self.makeCop()
         let misshapen = [
             SessionIntent(kind: .anonymous, clientAddress: "a", sessionID: "ses_chosen"),
             SessionIntent(kind: .anonymous, clientAddress: "a", tenantID: "t", userID: "u"),
@@ -92,21 +92,21 @@ import Testing
             SessionIntent(kind: .upgrade, clientAddress: "a", tenantID: "t", userID: "u"),
             SessionIntent(kind: .resume, clientAddress: "a", sessionID: "s"),
         ]
-        for intent in misshapen { #expect(cop.prepare(intent).failure?.code == .intentUnknown) }
+        for intent in misshapen { #expect(trafficCop.prepare(intent).failure?.code == .intentUnknown) }
     }
 
     @Test("A contract lasts 30 seconds, not one millisecond longer, and not before its time")
     func lifetime() throws {
-        let cop = self.makeCop()
+        let trafficCop = self.makeCop()
         let intent = Self.intents[1]
-        let first = try cop.prepare(intent).get()
+        let first = try trafficCop.prepare(intent).get()
         self.clock.advance(by: 29_999)
-        #expect(cop.validate(first, for: intent).failure == nil)
-        let second = try cop.prepare(intent).get()
+        #expect(trafficCop.validate(first, for: intent).failure == nil)
+        let second = try trafficCop.prepare(intent).get()
         self.clock.advance(by: 30_000)
-        #expect(cop.validate(second, for: intent).failure?.code == .contractExpired)
+        #expect(trafficCop.validate(second, for: intent).failure?.code == .contractExpired)
         self.clock.advance(by: -30_001)
-        #expect(cop.validate(second, for: intent).failure?.code == .contractExpired)
+        #expect(trafficCop.validate(second, for: intent).failure?.code == .contractExpired)
     }
 
     @Test("Another process's contract is forged")
@@ -118,11 +118,11 @@ import Testing
 
     @Test("Of concurrent uses of one contract, one succeeds")
     func oneWinner() async throws {
-        let cop = self.makeCop()
+        let trafficCop = self.makeCop()
         let intent = Self.intents[1]
-        let contract = try cop.prepare(intent).get()
+        let contract = try trafficCop.prepare(intent).get()
         let winners = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<64 { group.addTask { cop.validate(contract, for: intent).failure == nil } }
+            for _ in 0..<64 { group.addTask { trafficCop.validate(contract, for: intent).failure == nil } }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(winners == 1)
@@ -130,15 +130,15 @@ import Testing
 
     @Test("Anonymous sessions are limited by address; preparing a contract takes nothing")
     func anonymousLimit() throws {
-        let cop = self.makeCop(RateLimits(anonymousPerMinute: 3))
+        let trafficCop = self.makeCop(RateLimits(anonymousPerMinute: 3))
         func attempt(_ address: String) -> Denial? {
             let intent = SessionIntent(kind: .anonymous, clientAddress: address)
-            switch cop.prepare(intent) {
+            switch trafficCop.prepare(intent) {
             case .failure(let denial): return denial
-            case .success(let contract): return cop.validate(contract, for: intent).failure
+            case .success(let contract): return trafficCop.validate(contract, for: intent).failure
             }
         }
-        for _ in 0..<10 { _ = cop.prepare(SessionIntent(kind: .anonymous, clientAddress: "a")) }
+        for _ in 0..<10 { _ = trafficCop.prepare(SessionIntent(kind: .anonymous, clientAddress: "a")) }
         for _ in 0..<3 { #expect(attempt("a") == nil) }
         let denial = attempt("a")
         #expect(denial?.code == .rateLimited && denial?.retryAfterSeconds == 20)
@@ -150,33 +150,33 @@ import Testing
 
     @Test("Contracts prepared at the same time can't exceed a limit together")
     func limitAtValidation() throws {
-        let cop = self.makeCop(RateLimits(anonymousPerMinute: 2))
+        let trafficCop = self.makeCop(RateLimits(anonymousPerMinute: 2))
         let intents = (0..<5).map { _ in SessionIntent(kind: .anonymous, clientAddress: "a") }
-        let contracts = try intents.map { try cop.prepare($0).get() }
-        let passed = zip(contracts, intents).filter { cop.validate($0, for: $1).failure == nil }
+        let contracts = try intents.map { try trafficCop.prepare($0).get() }
+        let passed = zip(contracts, intents).filter { trafficCop.validate($0, for: $1).failure == nil }
         #expect(passed.count == 2)
     }
 
     @Test("Nothing is limited if limits are switched off")
     func disabled() throws {
-        let cop = self.makeCop(RateLimits(enabled: false, anonymousPerMinute: 1, loginPerMinute: 1))
+        let trafficCop = self.makeCop(RateLimits(enabled: false, anonymousPerMinute: 1, loginPerMinute: 1))
         for _ in 0..<50 {
             let intent = SessionIntent(kind: .anonymous, clientAddress: "a")
-            #expect(cop.validate(try cop.prepare(intent).get(), for: intent).failure == nil)
-            #expect(cop.admitLogin(address: "a", account: "b").failure == nil)
+            #expect(trafficCop.validate(try trafficCop.prepare(intent).get(), for: intent).failure == nil)
+            #expect(trafficCop.admitLogin(address: "a", account: "b").failure == nil)
         }
     }
 
     @Test("The number of unused contracts is bounded, and expired ones make room")
     func bounded() {
-        let cop = TrafficCop(
+        let trafficCop = TrafficCop(
             limits: RateLimits(enabled: false), clock: { [clock] in clock.now }, limiter: RateLimiter(),
             outstanding: OutstandingContracts(capacity: 4))
         let intent = Self.intents[1]
-        for _ in 0..<4 { #expect(cop.prepare(intent).failure == nil) }
-        #expect(cop.prepare(intent).failure?.code == .overloaded)
+        for _ in 0..<4 { #expect(trafficCop.prepare(intent).failure == nil) }
+        #expect(trafficCop.prepare(intent).failure?.code == .overloaded)
         self.clock.advance(by: 30_000)
-        #expect(cop.prepare(intent).failure == nil)
+        #expect(trafficCop.prepare(intent).failure == nil)
     }
 }
 

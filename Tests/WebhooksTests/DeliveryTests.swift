@@ -20,14 +20,14 @@ struct DeliveryTests {
         "An answer means one thing",
         arguments: [
             (200, nil, ReceiverVerdict.delivered), (202, nil, .delivered), (204, "5", .delivered),
-            (410, nil, .gone), (429, "120", .again(after: 120_000)), (503, "0", .again(after: 0)),
-            (503, "Wed, 21 Oct 2026 07:28:00 GMT", .again(after: nil)), (503, "-1", .again(after: nil)),
-            (503, "99999999999", .again(after: nil)), (500, "5", .again(after: nil)), (400, nil, .again(after: nil)),
-            (401, nil, .again(after: nil)), (302, nil, .again(after: nil)), (101, nil, .again(after: nil)),
+            (410, nil, .gone), (429, "120", .retry(after: 120_000)), (503, "0", .retry(after: 0)),
+            (503, "Wed, 21 Oct 2026 07:28:00 GMT", .retry(after: nil)), (503, "-1", .retry(after: nil)),
+            (503, "99999999999", .retry(after: nil)), (500, "5", .retry(after: nil)), (400, nil, .retry(after: nil)),
+            (401, nil, .retry(after: nil)), (302, nil, .retry(after: nil)), (101, nil, .retry(after: nil)),
         ] as [(Int, String?, ReceiverVerdict)])
     func verdict(status: Int, retryAfter: String?, expected: ReceiverVerdict) {
         #expect(ReceiverVerdict(status: status, retryAfter: retryAfter) == expected)
-        #expect(ReceiverVerdict(status: nil) == .again(after: nil))
+        #expect(ReceiverVerdict(status: nil) == .retry(after: nil))
     }
 
     @Test("Pauses double up to an hour, less or more a fifth") func pauses() {
@@ -43,8 +43,8 @@ struct DeliveryTests {
         var delivery = delivery("a")
         var now = start
         while true {
-            let outcome = delivery.outcome(.again(after: nil), now: now, jitter: 0.5)
-            guard case .again(let next) = outcome else {
+            let outcome = delivery.outcome(.retry(after: nil), now: now, jitter: 0.5)
+            guard case .retry(let next) = outcome else {
                 #expect(outcome == .dead(.expired))
                 break
             }
@@ -59,7 +59,7 @@ struct DeliveryTests {
     @Test("A receiver may ask for a longer pause than the schedule's, up to an hour, and for no shorter one")
     func retryAfter() {
         func due(_ seconds: Int64) -> Int64? {
-            guard case .again(let next) = delivery("a").outcome(.again(after: seconds * 1000), now: start, jitter: 0.5)
+            guard case .retry(let next) = delivery("a").outcome(.retry(after: seconds * 1000), now: start, jitter: 0.5)
             else { return nil }
             return next.dueAt - start
         }
@@ -76,14 +76,14 @@ struct DeliveryTests {
         #expect(sent(first) == ["a1", "b1"])
         #expect(sent(queue.handle(.tick, now: start)).isEmpty)
 
-        let failed = queue.handle(.answered(id: "a1", .again(after: nil), jitter: 0.5), now: start)
+        let failed = queue.handle(.answered(id: "a1", .retry(after: nil), jitter: 0.5), now: start)
         #expect(sent(failed).isEmpty && failed.contains(.wake(at: start + 1000)))
         #expect(sent(queue.handle(.tick, now: start + 999)).isEmpty)
         #expect(sent(queue.handle(.tick, now: start + 1000)) == ["a1"])
         #expect(sent(queue.handle(.answered(id: "a1", .delivered, jitter: 0), now: start + 1000)) == ["a2"])
-        let buried = queue.handle(.answered(id: "a2", .gone, jitter: 0), now: start + 1000)
-        #expect(sent(buried) == ["a3"])
-        #expect(buried.contains { if case .bury(let dead, .gone) = $0 { dead.id == "a2" } else { false } })
+        let deadLettered = queue.handle(.answered(id: "a2", .gone, jitter: 0), now: start + 1000)
+        #expect(sent(deadLettered) == ["a3"])
+        #expect(deadLettered.contains { if case .deadLetter(let dead, .gone) = $0 { dead.id == "a2" } else { false } })
     }
 
     @Test("The same session at two receivers is two lanes") func receivers() {
@@ -111,7 +111,7 @@ struct DeliveryTests {
             dueAt: start + 8000)
         #expect(queue.handle(.loaded([waiting]), now: start + 1000) == [.wake(at: start + 8000)])
         #expect(queue.handle(.tick, now: start + 8000) == [.send(waiting)])
-        let failed = queue.handle(.answered(id: "a", .again(after: nil), jitter: 0.5), now: start + 8000)
+        let failed = queue.handle(.answered(id: "a", .retry(after: nil), jitter: 0.5), now: start + 8000)
         #expect(failed.contains { if case .store(let next) = $0 { next.attempts == 4 } else { false } })
     }
 

@@ -189,7 +189,7 @@ enum SessionBench {
 
     private static func lookup(_ store: any StateSurface, count: Int) async throws {
         let before = residentMemory()
-        let runtime = Runtime(state: store, cop: TrafficCop(clock: clock), clock: clock)
+        let runtime = Runtime(state: store, trafficCop: TrafficCop(clock: clock), clock: clock)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<16 {
                 group.addTask {

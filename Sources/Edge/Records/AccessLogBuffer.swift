@@ -20,11 +20,11 @@ package final class AccessLogBuffer {
         if lines.capacity == 0 { lines.reserveCapacity(Self.fullSize + 4 * 1024) }
         line.write(to: &lines, clock)
         count += 1
-        if isLast || lines.readableBytes >= Self.fullSize { giveAway() }
+        if isLast || lines.readableBytes >= Self.fullSize { flush() }
     }
 
     /// Gives the sink what waits. To be called with each tick of the loop.
-    package func giveAway() {
+    package func flush() {
         guard count > 0 else { return }
         let (full, number) = (lines, count)
         lines = ByteBuffer()
@@ -35,6 +35,6 @@ package final class AccessLogBuffer {
     /// The loop ticks no more: each line is handed over at once from here on.
     package func finish() {
         isLast = true
-        giveAway()
+        flush()
     }
 }

@@ -61,10 +61,10 @@ package struct RequestRecord {
     var admission: Admission?
     /// Whether the request opened a socket.
     private(set) var isSocket = false
-    private var particulars: Particulars?
+    private var details: Details?
 
     /// What is known only of refused requests and of those to the API; elsewhere it takes no memory.
-    private final class Particulars {
+    private final class Details {
         /// The head of a request that was refused in stage 1; nil where it could not be read.
         var head: RequestHead?
         var code: String?
@@ -83,21 +83,21 @@ package struct RequestRecord {
     }
 
     /// The head; nil where it could not be read.
-    var head: RequestHead? { request?.head ?? particulars?.head }
+    var head: RequestHead? { request?.head ?? details?.head }
     /// The canonical path; nil where there is none.
     var path: [UInt8]? { request?.path }
     /// The client's address.
     var client: String? { request?.clientAddress ?? handshake?.client }
     var trace: RequestTrace? { request?.trace ?? handshake?.trace }
     /// The code of the refusal.
-    var code: String? { particulars?.code }
+    var code: String? { details?.code }
     /// The reason of the refusal.
-    var reason: String? { particulars?.reason }
+    var reason: String? { details?.reason }
     /// Who the endpoint of the API, or the gate before it refused the request, found out the caller to be.
-    var caller: RequestCaller? { particulars?.caller }
+    var caller: RequestCaller? { details?.caller }
 
     /// A request is refused in stage 1.
-    mutating func refused(_ head: RequestHead) { noteParticulars().head = head }
+    mutating func refused(_ head: RequestHead) { noteDetails().head = head }
 
     /// Keeps its code and reason, and the caller whose token was accepted before.
     mutating func refused(_ problem: Problem) {
@@ -107,18 +107,18 @@ package struct RequestRecord {
     }
 
     mutating func refused(code: String, reason: String?) {
-        let particulars = noteParticulars()
-        particulars.code = code
-        particulars.reason = reason
+        let details = noteDetails()
+        details.code = code
+        details.reason = reason
     }
 
     /// Replaces what was known before.
-    mutating func found(_ caller: RequestCaller) { noteParticulars().caller = caller }
+    mutating func found(_ caller: RequestCaller) { noteDetails().caller = caller }
 
-    private mutating func noteParticulars() -> Particulars {
-        if let particulars { return particulars }
-        let made = Particulars()
-        particulars = made
+    private mutating func noteDetails() -> Details {
+        if let details { return details }
+        let made = Details()
+        details = made
         return made
     }
 
@@ -164,7 +164,7 @@ package struct RequestRecord {
         // What it holds on to is not needed until the next request.
         request = nil
         handshake = nil
-        particulars = nil
+        details = nil
         admission = nil
     }
 }

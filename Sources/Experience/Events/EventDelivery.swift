@@ -192,7 +192,7 @@ final class EventDelivery: Sendable {
         let newest = try await store.newestDelivery()
         let readsAll = now - Self.readInterval >= work.readAt || now < work.readAt
         if readsAll {
-            try await clearTheDead(now)
+            try await removeDeadLetters(now)
             work.readAt = now
         } else if newest != work.newest {
             work.newest = newest
@@ -242,13 +242,13 @@ final class EventDelivery: Sendable {
     }
 
     /// Gives up what waits for receivers that are gone, and removes dead letters after ``deadLetterTime``.
-    private func clearTheDead(_ now: Int64) async throws {
-        // Those of receivers that are no longer configured; an hour later than others, which are buried one by one.
-        let buried = try await store.sweepDeliveries(
-            createdUntil: now - Delivery.lifetime - 3_600_000, buriedUntil: now - Self.deadLetterTime, at: now)
-        guard buried > 0 else { return }
+    private func removeDeadLetters(_ now: Int64) async throws {
+        // Those of receivers that are no longer configured; an hour later than others, which are deadLettered one by one.
+        let deadLettered = try await store.sweepDeliveries(
+            createdUntil: now - Delivery.lifetime - 3_600_000, deadLetteredUntil: now - Self.deadLetterTime, at: now)
+        guard deadLettered > 0 else { return }
         logger.error(
-            "events were given up: nobody is configured to get them", metadata: ["count": "\(buried)"])
+            "events were given up: nobody is configured to get them", metadata: ["count": "\(deadLettered)"])
     }
 
     private func act(
@@ -263,13 +263,13 @@ final class EventDelivery: Sendable {
                 sending.append((record, work.lines[line].receiver))
             case .store(let delivery):
                 settlements.append(
-                    .again(id: delivery.id, attempts: Int64(delivery.attempts), dueAt: delivery.dueAt))
+                    .retry(id: delivery.id, attempts: Int64(delivery.attempts), dueAt: delivery.dueAt))
             case .remove(let delivery):
                 work.lines[line].records[delivery.id] = nil
                 settlements.append(.delivered(id: delivery.id))
-            case .bury(let delivery, let why):
+            case .deadLetter(let delivery, let why):
                 work.lines[line].records[delivery.id] = nil
-                settlements.append(.buried(id: delivery.id, reason: why.rawValue, at: clock()))
+                settlements.append(.deadLettered(id: delivery.id, reason: why.rawValue, at: clock()))
                 logger.error(
                     "an event was given up",
                     metadata: [

@@ -29,7 +29,7 @@ struct EventSender: Sendable {
         do {
             token = try sign(event, receiver.name)
         } catch {
-            return (.again(after: nil), "not signed")
+            return (.retry(after: nil), "not signed")
         }
         let request = ProviderRequest(
             .post, url,

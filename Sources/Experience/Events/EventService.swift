@@ -24,7 +24,7 @@ final class EventService: Sendable {
         self.store = store
         self.logger = logger
         self.clock = clock
-        store.tell(with: receivers.writer(clock: clock))
+        store.setEventWriter(receivers.writer(clock: clock))
         outbox =
             receivers.isEmpty
             ? nil : EventOutbox(receivers: receivers, store: store, logger: logger, written: wake)

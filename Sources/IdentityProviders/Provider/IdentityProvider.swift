@@ -153,7 +153,7 @@ package actor IdentityProvider {
         } catch {
             return .failure(ProviderFault(error))
         }
-        let key = await key(token.header, from: .stranger, until: clock() + Self.deadline)
+        let key = await key(token.header, from: .caller, until: clock() + Self.deadline)
         return key.flatMap { judge(token, $0, clock()).mapError(ProviderFault.init) }
     }
 

@@ -2,8 +2,8 @@ import JOSE
 
 /// When the key set of a provider is fetched, kept and forgotten: decisions alone, with the clock handed in.
 ///
-/// A provider rotates its keys when it likes, so an unknown `kid` is a reason to ask again, once. Tokens that strangers
-/// hand in can cause at most one fetch per ``strangerCoolDown``, however many `kid`s they invent; tokens that the
+/// A provider rotates its keys when it likes, so an unknown `kid` is a reason to ask again, once. Tokens that callers
+/// hand in can cause at most one fetch per ``callerCoolDown``, however many `kid`s they invent; tokens that the
 /// provider itself answered with may cause one per ``providerCoolDown``.
 package struct KeySetCache: Sendable {
     /// Where the token came from whose key is looked for.
@@ -11,7 +11,7 @@ package struct KeySetCache: Sendable {
         /// From the token endpoint, in answer to our request.
         case provider
         /// From a caller: a subject token, a logout token, a token at the gate.
-        case stranger
+        case caller
     }
 
     /// What to do about a key.
@@ -23,7 +23,7 @@ package struct KeySetCache: Sendable {
     }
 
     /// Milliseconds between fetches that strangers cause.
-    package static let strangerCoolDown: Int64 = 30_000
+    package static let callerCoolDown: Int64 = 30_000
     /// Milliseconds between fetches that answers of the provider cause.
     package static let providerCoolDown: Int64 = 1_000
     /// Milliseconds after which the set is fetched again though nothing is missing.
@@ -73,7 +73,7 @@ package struct KeySetCache: Sendable {
     /// A clock that was set back counts as a long time, so that it can't stop fetching.
     private func mayFetch(_ source: Source, _ now: Int64) -> Bool {
         guard let triedAt, now >= triedAt else { return true }
-        return now - triedAt >= (source == .provider ? Self.providerCoolDown : Self.strangerCoolDown)
+        return now - triedAt >= (source == .provider ? Self.providerCoolDown : Self.callerCoolDown)
     }
 
     private mutating func forgetStale(_ now: Int64) {

@@ -69,7 +69,7 @@ enum Admit {
     }
 
     /// Checks a permit again.
-    static func again(_ permit: Permit, to entry: SessionView.Entry?, now: Milliseconds) -> Renewal {
+    static func recheck(_ permit: Permit, to entry: SessionView.Entry?, now: Milliseconds) -> Renewal {
         guard let entry, entry.isLive(at: now), entry.facts.id.utf8.elementsEqual(permit.sessionID.utf8) else {
             return .ended
         }

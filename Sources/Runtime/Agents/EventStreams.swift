@@ -14,7 +14,7 @@ final class EventStreams: Sendable {
         private let position = Atomic<Int64>(.max)
         private let isOpen = Atomic<Bool>(true)
         private let window: Int
-        private let onTheWay = Atomic<Int>(0)
+        private let inFlight = Atomic<Int>(0)
 
         /// A listener that has not been started and so gets no events.
         ///
@@ -39,18 +39,18 @@ final class EventStreams: Sendable {
 
         func close() { isOpen.store(false, ordering: .releasing) }
 
-        fileprivate var hasRoom: Bool { onTheWay.load(ordering: .acquiring) < window }
+        fileprivate var hasRoom: Bool { inFlight.load(ordering: .acquiring) < window }
 
         fileprivate func emit(_ event: EventRecord) {
-            onTheWay.add(1, ordering: .acquiringAndReleasing)
+            inFlight.add(1, ordering: .acquiringAndReleasing)
             self.emit(.event(event.payload))
             move(to: event.seq)
         }
 
         /// Repeated outcomes are written without having been counted, and must not enlarge the window.
         fileprivate func written(_ count: Int) {
-            let left = onTheWay.subtract(count, ordering: .acquiringAndReleasing).newValue
-            if left < 0 { onTheWay.add(-left, ordering: .acquiringAndReleasing) }
+            let left = inFlight.subtract(count, ordering: .acquiringAndReleasing).newValue
+            if left < 0 { inFlight.add(-left, ordering: .acquiringAndReleasing) }
         }
 
         fileprivate func move(to seq: Int64) { position.store(seq, ordering: .releasing) }
@@ -93,14 +93,14 @@ final class EventStreams: Sendable {
     /// Reading the ends of all streams again.
     private let catchingUp = Mutex(CoalescedWork())
     private let lastReader = Atomic<UInt64>(0)
-    private let looks = Atomic<Int>(0)
+    private let examined = Atomic<Int>(0)
 
     init(store: any ExecutionStore) {
         self.store = store
     }
 
     /// The number of listeners that have been examined so far, for tests of the cost.
-    var looksTaken: Int { looks.load(ordering: .relaxed) }
+    var listenersExamined: Int { examined.load(ordering: .relaxed) }
 
     /// The sessions with a socket on this node.
     var sessionIDs: [String] { channels.withLock { Array($0.keys) } }
@@ -150,7 +150,7 @@ final class EventStreams: Sendable {
     // MARK: Events
 
     /// Reports that the session's stream has events up to this number.
-    func grew(sessionID: String, to lastSeq: Int64) {
+    func streamGrew(sessionID: String, to lastSeq: Int64) {
         update(sessionID) { $0.grow(to: lastSeq) }
     }
 
@@ -175,7 +175,7 @@ final class EventStreams: Sendable {
         while catchingUp.withLock({ $0.takeRequest() }) {
             for id in sessionIDs {
                 guard let bounds = try? await store.eventBounds(sessionID: id) else { continue }
-                grew(sessionID: id, to: bounds.last)
+                streamGrew(sessionID: id, to: bounds.last)
             }
         }
     }
@@ -203,7 +203,7 @@ final class EventStreams: Sendable {
     private func nextPosition(_ sessionID: String, for reader: UInt64) -> Int64? {
         self.channels.withLock { channels -> Int64? in
             guard channels[sessionID]?.reader == reader else { return nil }
-            self.looks.add(channels[sessionID]?.behind.count ?? 0, ordering: .relaxed)
+            self.examined.add(channels[sessionID]?.behind.count ?? 0, ordering: .relaxed)
             let position = channels[sessionID, default: Channel()].nextPosition()
             if position == nil { channels[sessionID]?.reader = nil }
             return position

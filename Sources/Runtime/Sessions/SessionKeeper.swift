@@ -37,7 +37,7 @@ struct SessionKeeper: Sendable {
     /// - Returns: nil if another writer was faster.
     private func step(_ event: SessionEvent, on id: String) async throws -> Step? {
         switch event {
-        case .read, .lapse:
+        case .read, .expiryCheck:
             // Rarely writes, so it does not use the store's writer.
             let step = self.step(try await store.session(id: id), event)
             guard let next = step.next else { return step }

@@ -12,7 +12,7 @@ enum SessionEvent: Sendable {
     /// It is to end; without a proof, by the gateway itself.
     case end(SessionProof?)
     /// It is checked for expiry.
-    case lapse
+    case expiryCheck
 }
 
 /// The claim of an authenticated user to a session.
@@ -55,7 +55,7 @@ struct SessionLifecycle: Sendable {
         case .resume(let claim): return resume(record, claim, now: now)
         case .read(let proof): return read(record, proof, now: now)
         case .end(let proof): return end(record, proof, now: now)
-        case .lapse:
+        case .expiryCheck:
             return record.state.isLive && Self.isPast(record, now) ? .write(Self.expired(record)) : .answer(record)
         }
     }

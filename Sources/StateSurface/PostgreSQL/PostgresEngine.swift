@@ -83,13 +83,13 @@ final class PostgresEngine: SQLEngine {
     /// Throws if the feed is interrupted: the store is then treated as unreachable, without waiting for a silent
     /// server.
     private func requireFeed() throws {
-        guard listener.beat.age < .seconds(5) else {
+        guard listener.heartbeat.age < .seconds(5) else {
             throw StateSurfaceError(.unavailable, "PostgreSQL gives no sign of life")
         }
     }
 
-    func sinceLastBeat() -> Duration { listener.beat.age }
-    func feedIsLost() -> Bool { listener.beat.isLost }
+    func sinceLastBeat() -> Duration { listener.heartbeat.age }
+    func feedIsLost() -> Bool { listener.heartbeat.isLost }
 
     func ping() async throws {
         _ = try await rows("SELECT 1", [])

@@ -15,7 +15,7 @@ final class PostgresListener: Sendable {
     private static let lateCommits = Duration.seconds(60)
     private static let longestPause = Duration.seconds(1)
 
-    let beat = Beat()
+    let heartbeat = Heartbeat()
     private let settings: PostgresSettings
     private let origin: String
     private let observers: Observers
@@ -53,10 +53,10 @@ final class PostgresListener: Sendable {
     private func run(whenListening: (Result<Void, any Error>) -> Void) {
         do {
             var reader = try listen()
-            beat.proved(at: .now)
+            heartbeat.proved(at: .now)
             whenListening(.success(()))
             try? serve(&reader)
-            beat.lost()
+            heartbeat.lost()
         } catch {
             return whenListening(.failure(error))
         }
@@ -68,9 +68,9 @@ final class PostgresListener: Sendable {
             pause = .milliseconds(100)
             // The gap is reported before the heartbeats resume, so that caches are invalidated before the feed counts
             // as alive.
-            observers.tell([.reset])
+            observers.notify([.reset])
             try? serve(&reader)
-            beat.lost()
+            heartbeat.lost()
         }
     }
 
@@ -129,7 +129,7 @@ final class PostgresListener: Sendable {
             return PostgresChangeLog.changes(in: try row.text())
         }
         reader.position = try first.text()
-        observers.tell(changes)
-        beat.proved(at: start)
+        observers.notify(changes)
+        heartbeat.proved(at: start)
     }
 }

@@ -5,14 +5,14 @@ final class PostgresPool: Sendable {
     /// The message for a caller that found no free connection in time, for a read here or for a write.
     static let busy = "no connection to PostgreSQL became free in time"
 
-    private let limits: WaitingLimits
+    private let limits: WaitLimits
     private let workers: [PostgresWorker]
-    private let line: WaitingLine<Continuation, PostgresWorker>
+    private let queue: WaitQueue<Continuation, PostgresWorker>
 
-    init(_ gate: ConnectGate, size: Int, limits: WaitingLimits = WaitingLimits()) {
+    init(_ gate: ConnectGate, size: Int, limits: WaitLimits = WaitLimits()) {
         self.limits = limits
         workers = (0..<size).map { _ in PostgresWorker(gate) }
-        line = WaitingLine(
+        queue = WaitQueue(
             servers: workers, limit: limits.count, busy: Self.busy,
             refuse: { $0.resume(throwing: $1) })
     }
@@ -21,19 +21,19 @@ final class PostgresPool: Sendable {
         _ body: (PostgresWorker) async throws -> Value
     ) async throws -> Value {
         let worker = try await withCheckedThrowingContinuation { (continuation: Continuation) in
-            if let idle = line.add(continuation, until: .now + limits.patience) { handOn(idle) }
+            if let idle = queue.add(continuation, until: .now + limits.patience) { passOn(idle) }
         }
-        defer { handOn(worker) }
+        defer { passOn(worker) }
         return try await body(worker)
     }
 
     func close() async {
-        line.close()
+        queue.close()
         for worker in workers { await worker.disconnect() }
     }
 
     /// Gives a worker that is free to the caller who has waited longest.
-    private func handOn(_ worker: PostgresWorker) {
-        line.next(for: worker).first?.resume(returning: worker)
+    private func passOn(_ worker: PostgresWorker) {
+        queue.next(for: worker).first?.resume(returning: worker)
     }
 }

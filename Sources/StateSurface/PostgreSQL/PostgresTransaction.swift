@@ -3,7 +3,7 @@ final class PostgresTransaction: SQLTransaction {
     let dialect = SQLDialect.postgres
     private(set) var changes: [Change] = []
     private(set) var changesForOthers: [Change] = []
-    var events: EventLine?
+    var events: TransactionEvents?
     private let connection: Connection
     /// The answer to its first statement, if that was sent before.
     private var first: PostgresReading?

@@ -20,17 +20,17 @@ final class PostgresWriter: Sendable {
     private let observers: Observers
     private let wake: @Sendable () -> Void
     private let commitUnknown: @Sendable () -> Void
-    private let limits: WaitingLimits
+    private let limits: WaitLimits
     private let workers: [PostgresWorker]
-    private let line: WaitingLine<PostgresWrite, PostgresWorker>
-    private let collided: WaitingLine<PostgresWrite, Turn>
+    private let queue: WaitQueue<PostgresWrite, PostgresWorker>
+    private let collided: WaitQueue<PostgresWrite, Turn>
 
     /// - Parameters:
     ///   - size: the largest number of transactions at a time.
     ///   - wake: called after a commit that other nodes have to hear of.
     ///   - commitUnknown: called after a commit of which it is not known whether it was or will be done.
     init(
-        _ gate: ConnectGate, size: Int, limits: WaitingLimits = WaitingLimits(), origin: String, observers: Observers,
+        _ gate: ConnectGate, size: Int, limits: WaitLimits = WaitLimits(), origin: String, observers: Observers,
         wake: @escaping @Sendable () -> Void, commitUnknown: @escaping @Sendable () -> Void
     ) {
         self.origin = origin
@@ -40,8 +40,8 @@ final class PostgresWriter: Sendable {
         self.limits = limits
         workers = (0..<size).map { _ in PostgresWorker(gate) }
         let busy = PostgresPool.busy
-        line = WaitingLine(servers: workers, limit: limits.count, busy: busy) { $0.fail($1) }
-        collided = WaitingLine(servers: [Turn()], limit: limits.count, busy: busy) { $0.fail($1) }
+        queue = WaitQueue(servers: workers, limit: limits.count, busy: busy) { $0.fail($1) }
+        collided = WaitQueue(servers: [Turn()], limit: limits.count, busy: busy) { $0.fail($1) }
     }
 
     /// - Parameter first: the SELECT that the body begins with, if that is known.
@@ -56,20 +56,20 @@ final class PostgresWriter: Sendable {
                     return { continuation.resume(returning: value) }
                 },
                 fail: { continuation.resume(throwing: $0) }, deadline: .now + limits.patience)
-            if let worker = line.add(write, until: write.deadline) { Task { await drain(worker) } }
+            if let worker = queue.add(write, until: write.deadline) { Task { await drain(worker) } }
         }
     }
 
     /// Fails what is waiting, and closes the connections when their transactions have ended.
     func close() async {
-        line.close()
+        queue.close()
         collided.close()
         for worker in workers { await worker.disconnect() }
     }
 
     private func drain(_ worker: PostgresWorker) async {
         while true {
-            let batch = line.next(for: worker) { min(($0 + Self.shares - 1) / Self.shares, Self.group) }
+            let batch = queue.next(for: worker) { min(($0 + Self.shares - 1) / Self.shares, Self.group) }
             if batch.isEmpty { return }
             await commit(batch, on: worker)
         }
@@ -122,24 +122,24 @@ final class PostgresWriter: Sendable {
     }
 
     private func finish(_ group: PostgresGroup) {
-        observers.tell(group.changes)
+        observers.notify(group.changes)
         if !group.changesForOthers.isEmpty { wake() }
         for report in group.reports { report() }
-        for (write, error) in group.failures { write.fail(Self.told(error)) }
+        for (write, error) in group.failures { write.fail(Self.reportable(error)) }
     }
 
     private func fail(_ batch: [PostgresWrite], _ error: any Error) {
         if case PostgresFault.commitUnknown(let changes) = error {
             // The changes may have been committed, or may be later. Observers read the data again, so a report too many
             // does no harm.
-            observers.tell(changes)
+            observers.notify(changes)
             commitUnknown()
         }
-        for write in batch { write.fail(Self.told(error)) }
+        for write in batch { write.fail(Self.reportable(error)) }
     }
 
     /// The error that the caller of a failed write gets.
-    private static func told(_ error: any Error) -> any Error {
+    private static func reportable(_ error: any Error) -> any Error {
         error is any TransactionAbort ? error : StateSurfaceError(postgres: error)
     }
 }

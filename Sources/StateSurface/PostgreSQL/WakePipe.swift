@@ -6,7 +6,7 @@ final class WakePipe: Sendable {
     /// The descriptor to wait on.
     let reading: CInt
     private let writing: CInt
-    private let isRung = Atomic(false)
+    private let isSignalled = Atomic(false)
 
     /// - Throws: ``StateSurfaceError`` if the process has no descriptor left.
     init() throws {
@@ -28,7 +28,7 @@ final class WakePipe: Sendable {
 
     /// Wakes the reader. Rings before it looks count as one.
     func ring() {
-        guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !isSignalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         var byte: UInt8 = 1
         _ = write(writing, &byte, 1)
     }
@@ -37,6 +37,6 @@ final class WakePipe: Sendable {
     func silence() -> Bool {
         var byte: UInt8 = 0
         while read(reading, &byte, 1) == 1 {}
-        return isRung.exchange(false, ordering: .acquiringAndReleasing)
+        return isSignalled.exchange(false, ordering: .acquiringAndReleasing)
     }
 }

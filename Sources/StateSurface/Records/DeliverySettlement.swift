@@ -3,7 +3,7 @@ package enum DeliverySettlement: Sendable, Equatable {
     /// It was taken.
     case delivered(id: String)
     /// It is to be tried again.
-    case again(id: String, attempts: Int64, dueAt: Milliseconds)
+    case retry(id: String, attempts: Int64, dueAt: Milliseconds)
     /// It was given up: a dead letter.
-    case buried(id: String, reason: String, at: Milliseconds)
+    case deadLettered(id: String, reason: String, at: Milliseconds)
 }

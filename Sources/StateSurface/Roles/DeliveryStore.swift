@@ -2,7 +2,7 @@
 package protocol DeliveryStore: Sendable {
     /// Sets the writer that makes deliveries of what transactions do from now on; with nil, none are made. Beyond the
     /// writer's limit events are dropped.
-    func tell(with writer: EventWriter?)
+    func setEventWriter(_ writer: EventWriter?)
     /// Appends deliveries in this order. One whose id is stored already is passed over, so a call whose answer was lost
     /// can be repeated.
     /// - Parameter limit: the most deliveries that wait for one receiver. Beyond it none are appended for that
@@ -18,9 +18,11 @@ package protocol DeliveryStore: Sendable {
     /// Records what has become of deliveries, in one transaction.
     func settle(deliveries: [DeliverySettlement]) async throws
     /// Buries deliveries that wait and were stored until `createdUntil`, for every receiver, and removes dead letters
-    /// that were buried until `buriedUntil`.
-    /// - Returns: how many were buried.
-    func sweepDeliveries(createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds) async throws -> Int
+    /// that became dead letters until `deadLetteredUntil`.
+    /// - Returns: how many became dead letters.
+    func sweepDeliveries(
+        createdUntil: Milliseconds, deadLetteredUntil: Milliseconds, at: Milliseconds
+    ) async throws -> Int
     /// Dead letters, newest first, at most `limit`.
     func deadDeliveries(limit: Int) async throws -> [(delivery: DeliveryRecord, reason: String)]
     /// Makes a node the one that delivers, until `until`, unless another is until later than `now`.

@@ -8,7 +8,7 @@ package protocol TransactionAbort: Error, Sendable {}
 package protocol StoreTransaction {
     /// Says why sessions end from here on in this transaction, for the receivers of its ``StoreEvent``. Nil for the
     /// reasons of the operations themselves.
-    func because(_ reason: String?)
+    func setEndReason(_ reason: String?)
 
     // MARK: Sessions
     /// As ``SessionStore/insert(session:)``.

@@ -25,7 +25,7 @@ final class Observers: Sendable {
     }
 
     /// Reports changes in their order, to one observer after the other. Reports of several threads do not overlap.
-    func tell(_ changes: [Change]) {
+    func notify(_ changes: [Change]) {
         guard !changes.isEmpty else { return }
         telling.withLock { _ in
             for change in changes {

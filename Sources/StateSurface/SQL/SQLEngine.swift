@@ -20,7 +20,7 @@ protocol SQLTransaction: AnyObject, StoreTransaction {
     /// How the statements are written for this database.
     var dialect: SQLDialect { get }
     /// Where events for others are collected; nil if there are no receivers.
-    var events: EventLine? { get set }
+    var events: TransactionEvents? { get set }
     /// Runs a statement and returns its rows (also those of `RETURNING`).
     func rows(_ sql: String, _ values: [SQLValue]) throws -> [SQLRow]
     /// Runs a statement and returns how many rows it changed.

@@ -19,7 +19,7 @@ final class SQLiteEngine: SQLEngine {
     /// - Parameter url: `sqlite:PATH`.
     /// - Throws: ``StateSurfaceError`` if the file cannot be used, or its schema is of a newer version.
     init(
-        url: String, group: Int = 256, limits: WaitingLimits = WaitingLimits(patience: .seconds(30))
+        url: String, group: Int = 256, limits: WaitLimits = WaitLimits(patience: .seconds(30))
     ) throws {
         let path = try SQLiteFile.path(ofURL: url)
         try SQLiteFile.prepare(path)
@@ -71,13 +71,13 @@ final class SQLiteEngine: SQLEngine {
     }
 
     /// Near zero while the poller runs; otherwise the time since its last check.
-    func sinceLastBeat() -> Duration { poller.beat.age }
+    func sinceLastBeat() -> Duration { poller.heartbeat.age }
     /// Always false, because there is no connection. If the file cannot be read, the heartbeats stop.
     func feedIsLost() -> Bool { false }
 
     func ping() async throws {
         _ = try await rows("SELECT version FROM schema_version LIMIT 1", [])
-        guard poller.beat.age < .seconds(5) else {
+        guard poller.heartbeat.age < .seconds(5) else {
             throw StateSurfaceError(.unavailable, "the state file was moved, replaced or can no longer be read")
         }
     }

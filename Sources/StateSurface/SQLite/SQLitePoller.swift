@@ -11,7 +11,7 @@ final class SQLitePoller: Sendable {
 
     private static let interval = DispatchTimeInterval.milliseconds(200)
 
-    let beat = Beat()
+    let heartbeat = Heartbeat()
     private let path: String
     private let identity: [UInt64]?
     private let origin: String
@@ -56,8 +56,8 @@ final class SQLitePoller: Sendable {
         let start = ContinuousClock.now
         // If the file was moved or replaced, other processes use another one, so the heartbeats stop.
         guard identity == SQLiteFile.identity(of: path), let found = try? changes() else { return }
-        observers.tell(found)
-        beat.proved(at: start)
+        observers.notify(found)
+        heartbeat.proved(at: start)
     }
 
     private func changes() throws -> [Change] {

@@ -6,7 +6,7 @@ final class SQLiteTransaction: SQLTransaction {
     /// The changes to report after the commit.
     private(set) var changes: [Change] = []
 
-    var events: EventLine?
+    var events: TransactionEvents?
     private let database: Database
     /// Marks the rows of `changes` written by this process, so that it does not report them twice.
     private let origin: String

@@ -25,21 +25,21 @@ final class SQLiteWriter: Sendable {
     private let origin: String
     private let observers: Observers
     private let group: Int
-    private let limits: WaitingLimits
-    private let line: WaitingLine<Pending, DatabasePool>
+    private let limits: WaitLimits
+    private let queue: WaitQueue<Pending, DatabasePool>
 
     /// - Parameter group: the largest number of writes in one commit.
     ///
     /// - Parameters:
     ///   - origin: marks this process's rows in `changes`.
     ///   - limits: how many writes may wait, and for how long.
-    init(pool: DatabasePool, origin: String, observers: Observers, group: Int, limits: WaitingLimits) {
+    init(pool: DatabasePool, origin: String, observers: Observers, group: Int, limits: WaitLimits) {
         self.pool = pool
         self.origin = origin
         self.observers = observers
         self.group = max(1, group)
         self.limits = limits
-        line = WaitingLine(
+        queue = WaitQueue(
             servers: [pool], limit: limits.count, busy: "the embedded database could not take the write in time",
             refuse: { $0.fail($1) })
     }
@@ -60,7 +60,7 @@ final class SQLiteWriter: Sendable {
                     return { continuation.resume(returning: value) }
                 },
                 fail: { continuation.resume(throwing: $0) })
-            if let idle = line.add(pending, until: .now + limits.patience) {
+            if let idle = queue.add(pending, until: .now + limits.patience) {
                 idle.asyncWriteWithoutTransaction { database in self.drain(database) }
             }
         }
@@ -68,7 +68,7 @@ final class SQLiteWriter: Sendable {
 
     private func drain(_ database: Database) {
         while true {
-            let batch = line.next(for: pool) { _ in group }
+            let batch = queue.next(for: pool) { _ in group }
             if batch.isEmpty { return }
             commit(batch, on: database)
         }
@@ -80,7 +80,7 @@ final class SQLiteWriter: Sendable {
         do {
             finish(try transact(batch, on: database, each: run))
         } catch let failure as BodyFailure where batch.count == 1 {
-            batch.first?.fail(Self.told(failure.cause))
+            batch.first?.fail(Self.reportable(failure.cause))
         } catch is BodyFailure {
             do {
                 finish(try transact(batch, on: database, each: attempt))
@@ -93,7 +93,7 @@ final class SQLiteWriter: Sendable {
     }
 
     /// The error that the caller of a failed write gets.
-    private static func told(_ error: any Error) -> any Error {
+    private static func reportable(_ error: any Error) -> any Error {
         error is any TransactionAbort ? error : StateSurfaceError(sqlite: error)
     }
 
@@ -103,7 +103,7 @@ final class SQLiteWriter: Sendable {
     }
 
     private func finish(_ outcome: Outcome) {
-        observers.tell(outcome.changes)
+        observers.notify(outcome.changes)
         for report in outcome.reports { report() }
     }
 
@@ -144,7 +144,7 @@ final class SQLiteWriter: Sendable {
         } catch let error as DatabaseError where Self.endsTransaction(error) {
             throw error
         } catch {
-            let error = Self.told(error)
+            let error = Self.reportable(error)
             outcome.reports.append { pending.fail(error) }
             return
         }

@@ -117,7 +117,7 @@ extension SQLSurface {
                 WHERE user_id = ?1 RETURNING version, tenant_id
                 """, [.text(userID)])
             guard let version = try changed?.integer() else { return false }
-            try transaction.tell(
+            try transaction.recordEvent(
                 StoreEvent(.accountDisabled, tenantID: try changed?.optionalText(), userID: userID))
             // Families from before `fid` named the account's version are found by the user id only.
             _ = try transaction.endFamilies("user_id = ?1", [.text(userID)], revokedUntil: revokedUntil) { _ in
@@ -200,7 +200,7 @@ extension SQLSurface {
             let changed = try transaction.execute(
                 "UPDATE clients SET disabled = 1 WHERE client_id = ?1", [.text(clientID)])
             guard changed == 1 else { return false }
-            transaction.because(StoreEvent.EndReason.clientDisabled)
+            transaction.setEndReason(StoreEvent.EndReason.clientDisabled)
             // The second condition makes the index on clients usable; no registered client has that name.
             _ = try transaction.endFamilies(
                 "client_id = ?1 AND client_id <> 'gatehouse'", [.text(clientID)], revokedUntil: revokedUntil

@@ -73,21 +73,21 @@ extension SQLSurface {
     }
 
     func sweepDeliveries(
-        createdUntil: Milliseconds, buriedUntil: Milliseconds, at: Milliseconds
+        createdUntil: Milliseconds, deadLetteredUntil: Milliseconds, at: Milliseconds
     ) async throws -> Int {
         var total = 0
         // As in `expireSessions`: what is left after the last round waits for the next sweep.
         for _ in 0..<Self.forgetRounds {
-            let (buried, isMore) = try await write { transaction in
+            let (deadLettered, isMore) = try await write { transaction in
                 let removed = try transaction.removeSome(
-                    from: "deliveries", where: "buried_at <= ?1", [.integer(buriedUntil)])
+                    from: "deliveries", where: "buried_at <= ?1", [.integer(deadLetteredUntil)])
                 let due = transaction.dialect.someRows("deliveries", "buried_at IS NULL AND created_at <= ?1", "?3")
-                let buried = try transaction.execute(
+                let deadLettered = try transaction.execute(
                     "UPDATE deliveries SET buried_at = ?2, verdict = 'expired' WHERE \(due)",
                     [.integer(createdUntil), .integer(at), .limit(Self.removalPortion)])
-                return (buried, max(buried, removed) >= Self.removalPortion)
+                return (deadLettered, max(deadLettered, removed) >= Self.removalPortion)
             }
-            total += buried
+            total += deadLettered
             if !isMore { break }
         }
         return total
@@ -146,11 +146,11 @@ extension SQLSurface {
 }
 
 extension SQLTransaction {
-    func because(_ reason: String?) { events?.reason = reason }
+    func setEndReason(_ reason: String?) { events?.reason = reason }
 
     /// Stores the deliveries of an event in this transaction, as many as there is room for. Does not wait for the
     /// database's answer.
-    func tell(_ event: StoreEvent) throws {
+    func recordEvent(_ event: StoreEvent) throws {
         guard let events else { return }
         for delivery in events.deliveries(of: event) {
             try post(
@@ -183,11 +183,11 @@ extension SQLTransaction {
     fileprivate func settle(_ settlement: DeliverySettlement) throws {
         switch settlement {
         case .delivered(let id): try post("DELETE FROM deliveries WHERE id = ?1", [.text(id)])
-        case .again(let id, let attempts, let dueAt):
+        case .retry(let id, let attempts, let dueAt):
             try post(
                 "UPDATE deliveries SET attempts = ?2, due_at = ?3 WHERE id = ?1",
                 [.text(id), .integer(attempts), .integer(dueAt)])
-        case .buried(let id, let reason, let at):
+        case .deadLettered(let id, let reason, let at):
             try post(
                 "UPDATE deliveries SET buried_at = ?2, verdict = ?3 WHERE id = ?1",
                 [.text(id), .integer(at), .text(reason)])

@@ -56,7 +56,7 @@ extension SQLSurface {
                 try transaction.record(.session(id: id, state: .expired, epoch: try row.integer()))
                 let userID = try row.optionalText()
                 if userID != nil { try transaction.endGrants(in: id, at: now) }
-                try transaction.tell(
+                try transaction.recordEvent(
                     StoreEvent(
                         .sessionEnded, sessionID: id, tenantID: try row.optionalText(), userID: userID,
                         reason: StoreEvent.EndReason.expired))

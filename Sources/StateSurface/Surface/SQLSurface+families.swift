@@ -187,8 +187,8 @@ extension SQLSurface {
     func endReusedFamily(id: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> [String] {
         try await write { transaction in
             if transaction.events != nil, let family = try transaction.family(id: id), family.isLive {
-                transaction.because(StoreEvent.EndReason.reused)
-                try transaction.tell(
+                transaction.setEndReason(StoreEvent.EndReason.reused)
+                try transaction.recordEvent(
                     StoreEvent(
                         .tokenReused, tenantID: family.tenantID, userID: family.userID,
                         reason: StoreEvent.EndReason.reused))

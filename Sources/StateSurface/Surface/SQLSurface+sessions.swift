@@ -121,10 +121,10 @@ extension SQLTransaction {
         try requireOwners(of: session)
         try post(SessionSQL.insert, session.values)
         try record(.session(id: session.id, state: session.state, epoch: session.epoch), reach: .here)
-        if events != nil, session.state == .authenticated { try tell(StoreEvent(.sessionUpgraded, of: session)) }
+        if events != nil, session.state == .authenticated { try recordEvent(StoreEvent(.sessionUpgraded, of: session)) }
     }
 
-    /// Reads without a lock, and notes the state, by which ``EventLine`` tells an upgrade from a later write.
+    /// Reads without a lock, and notes the state, by which ``TransactionEvents`` tells an upgrade from a later write.
     func session(id: String) throws -> SessionRecord? {
         let session = try row(SessionSQL.byID, [.text(id)]).map(SessionRecord.init(row:))
         if let session { events?.noteRead(session) }
@@ -140,7 +140,7 @@ extension SQLTransaction {
             try endGrants(in: session.id, at: session.endedAt ?? session.lastSeenAt)
         }
         try record(.session(id: session.id, state: session.state, epoch: session.epoch))
-        if let event = events?.event(ofReplaced: session) { try tell(event) }
+        if let event = events?.event(ofReplaced: session) { try recordEvent(event) }
         return true
     }
 
@@ -155,7 +155,7 @@ extension SQLTransaction {
 
     /// Ends the family's live sessions, and returns their ids.
     func endSessions(familyID: String, at: Milliseconds) throws -> [String] {
-        try tellEnded(
+        try recordEnded(
             rows(SessionSQL.endByFamily, [.text(familyID), .integer(at)]), at: at, StoreEvent.EndReason.familyEnded)
     }
 
@@ -163,7 +163,7 @@ extension SQLTransaction {
     ///
     /// - Returns: the ids of the sessions that were ended.
     func endSessions(userID: String, at: Milliseconds, because reason: String) throws -> [String] {
-        try tellEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]), at: at, reason)
+        try recordEnded(rows(SessionSQL.endByUser, [.text(userID), .integer(at)]), at: at, reason)
     }
 
     /// Ends the user's sessions except the named ones of a family.
@@ -176,16 +176,16 @@ extension SQLTransaction {
         userID: String, sparing kept: (String, String), of familyID: String, at: Milliseconds
     ) throws -> [String] {
         let values = [SQLValue.text(userID), .integer(at), .text(familyID), .text(kept.0), .text(kept.1)]
-        return try tellEnded(rows(SessionSQL.endOthers, values), at: at, StoreEvent.EndReason.passwordChanged)
+        return try recordEnded(rows(SessionSQL.endOthers, values), at: at, StoreEvent.EndReason.passwordChanged)
     }
 
-    private func tellEnded(_ rows: [SQLRow], at: Milliseconds, _ reason: String) throws -> [String] {
+    private func recordEnded(_ rows: [SQLRow], at: Milliseconds, _ reason: String) throws -> [String] {
         try rows.map { row in
             var row = row
             let id = try row.text()
             try record(.session(id: id, state: .ended, epoch: try row.integer()))
             try endGrants(in: id, at: at)
-            try tell(
+            try recordEvent(
                 StoreEvent(
                     .sessionEnded, sessionID: id, tenantID: try row.optionalText(), userID: try row.optionalText(),
                     reason: events?.reason ?? reason))

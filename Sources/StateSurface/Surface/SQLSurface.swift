@@ -14,7 +14,7 @@ struct SQLSurface: StateSurface, TimedStore, RefusingStore {
         self.clock = clock
     }
 
-    func tell(with writer: EventWriter?) { eventWriter.set(writer) }
+    func setEventWriter(_ writer: EventWriter?) { eventWriter.set(writer) }
 
     func report(to observer: @escaping @Sendable (_ operation: String, _ time: Duration) -> Void) {
         times.report(to: observer)
@@ -76,7 +76,7 @@ struct SQLSurface: StateSurface, TimedStore, RefusingStore {
         let deliveries = writer.deliveries()
         return { transaction in
             // A transaction that is run again begins with a line of its own.
-            transaction.events = EventLine(deliveries, limit: writer.limit)
+            transaction.events = TransactionEvents(deliveries, limit: writer.limit)
             defer { transaction.events = nil }
             return try body(transaction)
         }

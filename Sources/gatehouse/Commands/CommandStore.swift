@@ -19,7 +19,7 @@ struct CommandStore {
     static func open(_ configuration: GatewayConfiguration) async throws -> CommandStore {
         let surface = try await StateSurfaceFactory.open(url: configuration.state.url, clock: SystemClock.milliseconds)
         // The command stores events for the receivers of `events`; a running gateway of the same store delivers them.
-        surface.tell(with: EventReceivers(configuration.events).writer(clock: SystemClock.milliseconds))
+        surface.setEventWriter(EventReceivers(configuration.events).writer(clock: SystemClock.milliseconds))
         return CommandStore(surface: surface, policy: try TokenPolicy(configuration), configuration: configuration)
     }
 

@@ -35,7 +35,7 @@ struct SessionEnding {
         _ id: String, at now: Milliseconds, revokedUntil: Milliseconds, _ transaction: any StoreTransaction
     ) throws -> Bool? {
         guard var session = try transaction.session(id: id) else { return nil }
-        transaction.because(StoreEvent.EndReason.endedByOperator)
+        transaction.setEndReason(StoreEvent.EndReason.endedByOperator)
         let family = try session.familyID.flatMap { try transaction.family(id: $0) }
         let wasLive = session.state.isLive
         if wasLive {

@@ -48,7 +48,7 @@ struct DoctorFacts: Sendable {
     }
 
     /// A server that the gateway needs.
-    struct Neighbour: Sendable {
+    struct Dependency: Sendable {
         enum Kind: Sendable, Equatable {
             /// A server that is connected to; nothing is sent.
             case connection
@@ -130,7 +130,7 @@ struct DoctorFacts: Sendable {
     var issuer: Answer?
     /// Nil if no gateway answers at `server.admin`.
     var gateway: Gateway?
-    var neighbours: [Neighbour] = []
+    var dependencies: [Dependency] = []
     var disks: [Disk] = []
     var audit = Audit.off
     var callers = Callers()

@@ -175,10 +175,10 @@ extension DoctorJudgement {
     }
 
     /// Upstreams, the Runtime, identity providers, issuers, the trace collector.
-    var neighbours: [DoctorFinding] {
-        facts.neighbours.map { neighbour in
-            let (check, key, target) = (neighbour.check, neighbour.key, TerminalText.escaped(neighbour.target))
-            switch (neighbour.answer, neighbour.kind) {
+    var dependencies: [DoctorFinding] {
+        facts.dependencies.map { dependency in
+            let (check, key, target) = (dependency.check, dependency.key, TerminalText.escaped(dependency.target))
+            switch (dependency.answer, dependency.kind) {
             case (.failed(let why), _):
                 return .wrong(check, key, "\(target): \(why)", "start it, or correct its address")
             case (.answered, .connection): return .good(check, "\(target) takes connections")

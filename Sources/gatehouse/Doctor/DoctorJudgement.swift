@@ -13,7 +13,7 @@ struct DoctorJudgement {
     var findings: [DoctorFinding] {
         let judged =
             file + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins + callers
-            + neighbours + audit + disks
+            + dependencies + audit + disks
         return warnings(besides: judged) + judged
     }
 

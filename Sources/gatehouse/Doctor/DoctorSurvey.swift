@@ -12,13 +12,13 @@ struct DoctorSurvey {
     /// Collects everything that is judged. Does not throw: what can't be seen is a fact, too.
     func facts() async -> DoctorFacts {
         async let store = lookAtStore()
-        async let neighbours = DoctorNeighbours.ask(DoctorNeighbours.all(configuration))
+        async let dependencies = DoctorDependencies.ask(DoctorDependencies.all(configuration))
         let gateway = await DoctorGateway.ask(configuration.server.admin)
         let issuer = await askIssuer(isRunning: gateway != nil)
         var facts = DoctorFacts(now: SystemClock.milliseconds(), store: await store)
         facts.gateway = gateway
         facts.issuer = issuer
-        facts.neighbours = await neighbours
+        facts.dependencies = await dependencies
         facts.file = loaded.file.flatMap(DoctorFiles.entry)
         facts.keys = keys()
         facts.certificate = configuration.server.tls.flatMap { DoctorFiles.leaf(of: $0.certificate) }

@@ -24,7 +24,7 @@ final class AccessLogFile: LineSink {
     private let descriptor: Mutex<Int32>
     private let hasFailed = Atomic<Bool>(false)
     /// Whether what was written last ended within a line. Used by the queue alone.
-    private let isTorn = Atomic<Bool>(false)
+    private let endedWithinLine = Atomic<Bool>(false)
     private let queue = DispatchQueue(label: "gatehouse.access-log")
     private let logger: Logger
     private let dropped: @Sendable (Int) -> Void
@@ -74,7 +74,7 @@ final class AccessLogFile: LineSink {
                     return current
                 }
                 close(old)
-                isTorn.store(false, ordering: .relaxed)
+                endedWithinLine.store(false, ordering: .relaxed)
             } catch {
                 logger.error("the access log can't be opened again", metadata: ["reason": "\(error)"])
             }
@@ -115,14 +115,14 @@ final class AccessLogFile: LineSink {
     /// first, so that it spoils no other.
     private func write(_ lines: ByteBuffer, to descriptor: Int32) -> ByteBuffer {
         var rest = lines
-        if isTorn.load(ordering: .relaxed) {
+        if endedWithinLine.load(ordering: .relaxed) {
             guard Self.write(ByteBuffer(string: "\n"), to: descriptor).readableBytes == 0 else { return rest }
-            isTorn.store(false, ordering: .relaxed)
+            endedWithinLine.store(false, ordering: .relaxed)
         }
         rest = Self.write(lines, to: descriptor)
         let written = lines.readableBytes - rest.readableBytes
         if written > 0, lines.readableBytesView.prefix(written).last != UInt8(ascii: "\n") {
-            isTorn.store(true, ordering: .relaxed)
+            endedWithinLine.store(true, ordering: .relaxed)
         }
         return rest
     }

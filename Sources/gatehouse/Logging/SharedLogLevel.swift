@@ -8,11 +8,11 @@ final class SharedLogLevel: Sendable {
     private struct State {
         var configured: Logger.Level
         /// A level for a while, and its end in ms since the epoch.
-        var lent: (level: Logger.Level, until: Int64)?
+        var temporary: (level: Logger.Level, until: Int64)?
 
-        func lent(at now: () -> Int64) -> (level: Logger.Level, until: Int64)? {
-            guard let lent, now() < lent.until else { return nil }
-            return lent
+        func temporary(at now: () -> Int64) -> (level: Logger.Level, until: Int64)? {
+            guard let temporary, now() < temporary.until else { return nil }
+            return temporary
         }
     }
 
@@ -29,7 +29,7 @@ final class SharedLogLevel: Sendable {
         Logger.Level(rawValue: level.rawValue) ?? .info
     }
 
-    var current: Logger.Level { state.withLock { $0.lent(at: clock)?.level ?? $0.configured } }
+    var current: Logger.Level { state.withLock { $0.temporary(at: clock)?.level ?? $0.configured } }
 
     /// Sets the configured level. A level that was set for a while stays until its end.
     func set(_ level: GatewayConfiguration.Log.Level) {
@@ -37,16 +37,16 @@ final class SharedLogLevel: Sendable {
     }
 
     /// Sets a level for a while.
-    func lend(_ level: GatewayConfiguration.Log.Level, seconds: Int64) {
+    func setTemporarily(_ level: GatewayConfiguration.Log.Level, seconds: Int64) {
         let until = clock() + seconds * 1_000
-        state.withLock { $0.lent = (Self.level(level), until) }
+        state.withLock { $0.temporary = (Self.level(level), until) }
     }
 
     /// The level as the operator's API shows it.
     var entry: LogLevelEntry {
         state.withLock { state in
-            let lent = state.lent(at: clock)
-            return LogLevelEntry(level: (lent?.level ?? state.configured).rawValue, until: lent?.until)
+            let temporary = state.temporary(at: clock)
+            return LogLevelEntry(level: (temporary?.level ?? state.configured).rawValue, until: temporary?.until)
         }
     }
 }

@@ -4,7 +4,7 @@ import Libcrypto
 /// What the process asks of the system.
 enum ProcessLimits {
     /// Memory holds keys and secrets: no core dump is written, and no other process of the same user may look into it.
-    static func guardMemory() {
+    static func protectMemory() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         ProcessMemory.forbidDumps()
@@ -12,7 +12,7 @@ enum ProcessLimits {
 
     /// Opens standard input, output and error where they are closed: a file opened later would get the same descriptor,
     /// and output for people would be written into it.
-    static func occupyStandardStreams() {
+    static func openStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest one that is free.
             _ = open("/dev/null", O_RDWR)

@@ -20,7 +20,7 @@ struct ProcessOperatorControls: OperatorControls {
 
     func setLogLevel(_ name: String, seconds: Int64) -> LogLevelEntry? {
         guard let wanted = GatewayConfiguration.Log.Level(rawValue: name) else { return nil }
-        level.lend(wanted, seconds: seconds)
+        level.setTemporarily(wanted, seconds: seconds)
         return level.entry
     }
 

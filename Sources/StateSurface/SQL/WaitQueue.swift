@@ -1,7 +1,7 @@
 import Synchronization
 
 /// How many may wait for a connection of the store, and how long each.
-struct WaitingLimits: Sendable {
+struct WaitLimits: Sendable {
     var count = 4096
     var patience = Duration.seconds(5)
 }
@@ -10,7 +10,7 @@ struct WaitingLimits: Sendable {
 ///
 /// An item that finds too many before it, or has waited until its deadline, is refused: a store that is slow or gone neither
 /// fills the memory nor keeps its callers.
-final class WaitingLine<Item: Sendable, Server: Sendable>: Sendable {
+final class WaitQueue<Item: Sendable, Server: Sendable>: Sendable {
     private struct State {
         var waiting: [(item: Item, deadline: ContinuousClock.Instant)] = []
         var idle: [Server]
@@ -37,7 +37,7 @@ final class WaitingLine<Item: Sendable, Server: Sendable>: Sendable {
         state = Mutex(State(idle: servers))
     }
 
-    /// Puts an item at the end of the line, or refuses it.
+    /// Puts an item at the end of the queue, or refuses it.
     ///
     /// - Returns: a server that was idle and has to be started: it takes what ``next(for:atMost:)`` gives it until that
     ///   is nothing.
@@ -57,7 +57,7 @@ final class WaitingLine<Item: Sendable, Server: Sendable>: Sendable {
         return server
     }
 
-    /// Takes items from the front of the line. If there is none, the server is idle from now on.
+    /// Takes items from the front of the queue. If there is none, the server is idle from now on.
     ///
     /// - Parameter count: how many to take at most, from how many there are.
     func next(for server: Server, atMost count: (Int) -> Int = { _ in 1 }) -> [Item] {

@@ -1,5 +1,5 @@
 /// The events of one transaction.
-final class EventLine {
+final class TransactionEvents {
     private let deliveries: EventWriter.Deliveries
     let limit: Int
     /// Why sessions end from here on, where the statement that ends them does not know better.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The time of the last heartbeat of the feed.
-final class Beat: Sendable {
+final class Heartbeat: Sendable {
     private struct State {
         var last = ContinuousClock.now
         var isLost = false

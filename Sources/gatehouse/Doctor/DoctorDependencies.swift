@@ -1,16 +1,16 @@
 import EdgeConfiguration
 
 /// The servers that the configuration names, and whether they answer.
-enum DoctorNeighbours {
+enum DoctorDependencies {
     /// The most that are asked.
     static let most = 200
     /// How many are asked at the same time.
     private static let atOnce = 16
 
     /// Every server once, with the key that names it. None has been asked yet.
-    static func all(_ configuration: GatewayConfiguration) -> [DoctorFacts.Neighbour] {
-        var found: [DoctorFacts.Neighbour] = []
-        func add(_ check: String, _ key: String, _ target: String, _ kind: DoctorFacts.Neighbour.Kind) {
+    static func all(_ configuration: GatewayConfiguration) -> [DoctorFacts.Dependency] {
+        var found: [DoctorFacts.Dependency] = []
+        func add(_ check: String, _ key: String, _ target: String, _ kind: DoctorFacts.Dependency.Kind) {
             guard !found.contains(where: { $0.target == target && $0.kind == kind }), found.count < most else { return }
             found.append(.init(check: check, key: key, target: target, kind: kind, answer: .failed("not asked")))
         }
@@ -51,14 +51,14 @@ enum DoctorNeighbours {
     }
 
     /// Asks all, a few at a time.
-    static func ask(_ neighbours: [DoctorFacts.Neighbour]) async -> [DoctorFacts.Neighbour] {
-        var asked = neighbours
+    static func ask(_ dependencies: [DoctorFacts.Dependency]) async -> [DoctorFacts.Dependency] {
+        var asked = dependencies
         await withTaskGroup(of: (Int, DoctorFacts.Answer).self) { tasks in
-            var next = neighbours.indices.makeIterator()
+            var next = dependencies.indices.makeIterator()
             func addNext() {
                 guard let index = next.next() else { return }
-                let neighbour = neighbours[index]
-                tasks.addTask { (index, await ask(neighbour)) }
+                let dependency = dependencies[index]
+                tasks.addTask { (index, await ask(dependency)) }
             }
             for _ in 0..<atOnce { addNext() }
             while let (index, answer) = await tasks.next() {
@@ -70,9 +70,9 @@ enum DoctorNeighbours {
     }
 
     /// Fetches a document, or connects where no document is asked for.
-    private static func ask(_ neighbour: DoctorFacts.Neighbour) async -> DoctorFacts.Answer {
-        guard neighbour.kind == .connection else { return await DoctorFetch.get(neighbour.target) }
-        guard let target = DoctorTarget(neighbour.target) else { return .failed("this address can't be read") }
+    private static func ask(_ dependency: DoctorFacts.Dependency) async -> DoctorFacts.Answer {
+        guard dependency.kind == .connection else { return await DoctorFetch.get(dependency.target) }
+        guard let target = DoctorTarget(dependency.target) else { return .failed("this address can't be read") }
         return await DoctorFetch.connect(target)
     }
 }
