@@ -102,7 +102,7 @@ final class APIExchange: Exchange, DeadlineHolder {
     /// follows from it.
     private func judgeToken() {
         guard case .bearer(let token) = facts.authorization, CredentialShape(token) == .accessToken else { return }
-        facts.verdict = connection.edition.gate.tokens.principal(for: token, now: connection.loop.now())
+        facts.verdict = connection.snapshot.gate.tokens.principal(for: token, now: connection.loop.now())
     }
 
     /// Records the refusal and the caller that the endpoint has determined, for the access log.

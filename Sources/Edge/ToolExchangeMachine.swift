@@ -136,7 +136,7 @@ struct ToolExchangeMachine {
         guard hasPlace else {
             return refuse(Problem(.rateLimited, detail: "Too many streams are open.", reason: "socket_cap"))
         }
-        if let end { return refuse(Problem(overBeforeUse: end)) }
+        if let end { return refuse(Problem(endedBeforeUse: end)) }
         state = .streaming(listens: listens)
         return nil
     }
