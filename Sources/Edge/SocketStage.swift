@@ -123,7 +123,7 @@ struct SocketStage: GatedStage {
                 // Browsers fail a handshake that is answered without a subprotocol when they offered some, which they
                 // must do to carry credentials. Where the upstream chooses none, the gateway's own is answered.
                 ownProtocol: offers.carriesCredentials && offers.offersOwn ? Subprotocols.own : nil,
-                refuse: { self.refuse($0) }))
+                refuse: { refuse($0) }))
         connection.expectTunnel()
         services.metrics.upgrades.increment()
         return exchange

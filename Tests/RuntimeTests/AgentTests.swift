@@ -19,7 +19,7 @@ import Testing
         }
 
         func wait(for count: Int) async throws -> [JSONObject] {
-            try await self.received.wait(for: count).map { output in
+            try await received.wait(for: count).map { output in
                 switch output {
                 case .event(let text), .message(let text): return try StrictJSON.object(text)
                 case .end: throw AgentFault(.invalidRequest, "closed")
@@ -28,7 +28,7 @@ import Testing
         }
 
         func send(_ id: String, _ intent: String = "echo", _ params: String = "{}") {
-            self.connection.receive(
+            connection.receive(
                 text: #"{"type":"intent","id":"\#(id)","intent":"\#(intent)","params":\#(params)}"#)
         }
     }
@@ -40,7 +40,7 @@ import Testing
 
     @Test("Ready comes first; an intent is answered by its event, as the contract has it")
     func readyAndEcho() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         #expect(
             socket.received.all == [
                 .message(
@@ -57,15 +57,15 @@ import Testing
     @Test("An intent whose outcome is no longer kept is not run again, and its id is told that it has run")
     func droppedOutcome() async throws {
         let permit = try await self.permit()
-        let socket = try await Socket(self.fixture.runtime, permit)
+        let socket = try await Socket(fixture.runtime, permit)
         socket.send("c1", "artifact.put", #"{"name":"plan","content":{}}"#)
         _ = try await socket.wait(for: 2)
-        self.fixture.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
+        fixture.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
         let body = #"{"id":"c1","intent":"artifact.put","params":{"name":"plan","content":{}}}"#
-        let event = try await StrictJSON.object(self.fixture.runtime.execute(permit: permit, intentJSON: body.utf8))
+        let event = try await StrictJSON.object(fixture.runtime.execute(permit: permit, intentJSON: body.utf8))
         #expect(event["seq"] == 1 && event["event"] == "error" && event["id"] == "c1")
         #expect(event["error"]?.objectValue?["code"] == "outcome_dropped")
-        let artifact = try await self.fixture.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
+        let artifact = try await fixture.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
         #expect(artifact?.version == 1)
     }
 
@@ -81,7 +81,7 @@ import Testing
             #"{"type":"intent","id":"a","intent":"echo","params":{"a":\#(String(repeating: "[", count: 100))"#,
         ])
     func noIntent(frame: String) async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         socket.connection.receive(text: frame)
         let answer = try #require(try await socket.wait(for: 2).last)
         #expect(answer["type"] == "error" && answer["seq"] == nil)
@@ -92,7 +92,7 @@ import Testing
 
     @Test("A frame that is too long is refused before it is read")
     func tooLong() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         socket.send("a", "echo", "{\"a\":\"\(String(repeating: "x", count: 65_536))\"}")
         let answer = try #require(try await socket.wait(for: 2).last)
         #expect(answer["error"]?.objectValue?["code"] == "payload_too_large")
@@ -100,7 +100,7 @@ import Testing
 
     @Test("Ids of 64 characters are accepted, with any number of bytes")
     func longID() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         let id = String(repeating: "\u{1F600}", count: 64)
         socket.send(id)
         #expect(try await socket.wait(for: 2).last?["id"] == .string(id))
@@ -108,7 +108,7 @@ import Testing
 
     @Test("An intent that no realm carries out is an error in the stream")
     func unknownIntent() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         socket.send("a", "no.such")
         let event = try #require(try await socket.wait(for: 2).last)
         #expect(event["event"] == "error" && event["seq"] == 1 && event["data"] == nil)
@@ -117,10 +117,10 @@ import Testing
 
     @Test("Every socket of the session gets every event once and in order, on every node")
     func fanOut() async throws {
-        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
+        let other = RuntimeFixture(store: fixture.store, clock: fixture.clock)
         let permit = try await self.permit()
-        let stranger = try await Socket(self.fixture.runtime, try await self.permit())
-        let here = try await Socket(self.fixture.runtime, permit)
+        let stranger = try await Socket(fixture.runtime, try await self.permit())
+        let here = try await Socket(fixture.runtime, permit)
         let there = try await Socket(other.runtime, permit)
         for index in 0..<50 {
             here.send("h\(index)")
@@ -136,7 +136,7 @@ import Testing
 
     @Test("One socket's intents are carried out in the order they came in")
     func order() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         for index in 0..<60 { socket.send("\(index)") }
         let events = try await socket.wait(for: 61).dropFirst()
         #expect(events.map { $0["id"]?.stringValue } == (0..<60).map { "\($0)" })
@@ -187,10 +187,10 @@ import Testing
     func resume(from: Int64?, expected: [Int64]) async throws {
         let permit = try await self.permit()
         for id in ["a", "b", "c"] {
-            _ = try await self.fixture.runtime.execute(
+            _ = try await fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(id)","intent":"echo"}"#.utf8)
         }
-        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
+        let other = RuntimeFixture(store: fixture.store, clock: fixture.clock)
         let socket = try await Socket(other.runtime, permit, resumeFrom: from)
         socket.send("d")
         let frames = try await socket.wait(for: expected.count + 2)
@@ -202,11 +202,11 @@ import Testing
     func lost(from: Int64) async throws {
         let permit = try await self.permit()
         for index in 0..<8 {
-            _ = try await self.fixture.runtime.execute(
+            _ = try await fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
         }
-        self.fixture.store.forgetEvents(sessionID: permit.sessionID, before: 5)
-        let socket = try await Socket(self.fixture.runtime, permit, resumeFrom: from)
+        fixture.store.forgetEvents(sessionID: permit.sessionID, before: 5)
+        let socket = try await Socket(fixture.runtime, permit, resumeFrom: from)
         let frames = try await socket.wait(for: 5)
         #expect(frames.first?["lost"] == true && frames.first?["first_seq"] == 5)
         #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == [5, 6, 7, 8])
@@ -247,14 +247,14 @@ import Testing
     func window() async throws {
         let permit = try await self.permit()
         for index in 0..<20 {
-            _ = try await self.fixture.runtime.execute(
+            _ = try await fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
         }
         let slow = Recorder<AgentOutput>()
-        let connection = try await self.fixture.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
+        let connection = try await fixture.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
             slow.append($0)
         }
-        let quick = try await Socket(self.fixture.runtime, permit, resumeFrom: 0)
+        let quick = try await Socket(fixture.runtime, permit, resumeFrom: 0)
         #expect(try await quick.wait(for: 21).count == 21)
         #expect(await slow.wait(for: 4).count == 4)
         connection.written(events: 2)
@@ -330,7 +330,7 @@ import Testing
     func overload() async throws {
         let gate = GateRealm()
         let fixture = RuntimeFixture(realms: [gate], limits: AgentLimits(maxQueued: 4))
-        let socket = try await Socket(fixture.runtime, try await self.permit(fixture))
+        let socket = try await Socket(fixture.runtime, try await permit(fixture))
         socket.send("slow", "gate")
         await gate.entered.wait(for: 1)
         for index in 0..<6 { socket.send("\(index)") }
@@ -387,12 +387,12 @@ import Testing
     func storeAway() async throws {
         let gate = GateRealm()
         let fixture = RuntimeFixture(realms: [gate])
-        let socket = try await Socket(fixture.runtime, try await self.permit(fixture))
+        let socket = try await Socket(fixture.runtime, try await permit(fixture))
         socket.send("slow", "gate")
         await gate.entered.wait(for: 1)
         fixture.store.set(reachable: false)
         gate.open()
-        let other = try? await fixture.runtime.attach(permit: try await self.permit(fixture), resumeFrom: nil) { _ in }
+        let other = try? await fixture.runtime.attach(permit: try await permit(fixture), resumeFrom: nil) { _ in }
         #expect(other == nil)
         fixture.store.set(reachable: true)
         #expect(try await socket.wait(for: 2).last?["id"] == "slow")
@@ -404,24 +404,24 @@ import Testing
 
     @Test("No intents for a session without an owner, nor for one that has ended")
     func needsOwner() async throws {
-        let issued = try await self.fixture.anonymous()
-        let permit = try await self.fixture.runtime.admit(secretHash: issued.secret.hash).get()
-        await #expect(throws: SessionFault.mismatch) { try await Socket(self.fixture.runtime, permit) }
+        let issued = try await fixture.anonymous()
+        let permit = try await fixture.runtime.admit(secretHash: issued.secret.hash).get()
+        await #expect(throws: SessionFault.mismatch) { try await Socket(fixture.runtime, permit) }
         await #expect(throws: AgentFault.self) {
-            try await self.fixture.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
+            try await fixture.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
         }
         let owned = try await self.permit()
-        _ = try await self.fixture.runtime.end(id: owned.sessionID)
-        await #expect(throws: SessionFault.mismatch) { try await Socket(self.fixture.runtime, owned) }
+        _ = try await fixture.runtime.end(id: owned.sessionID)
+        await #expect(throws: SessionFault.mismatch) { try await Socket(fixture.runtime, owned) }
         await #expect(throws: AgentFault.self) {
-            try await self.fixture.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
+            try await fixture.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
         }
     }
 
     @Test("A session describes itself, without its secret")
     func describe() async throws {
         let permit = try await self.permit()
-        let event = try await self.fixture.runtime.execute(
+        let event = try await fixture.runtime.execute(
             permit: permit, intentJSON: #"{"intent":"session.describe"}"#.utf8)
         let data = try #require(try StrictJSON.object(event)["data"]?.objectValue)
         #expect(data["session_id"] == .string(permit.sessionID) && data["state"] == "authenticated")
@@ -432,22 +432,22 @@ import Testing
     func longResult() async throws {
         let fixture = RuntimeFixture(limits: AgentLimits(maxEvent: 100))
         let event = try await fixture.runtime.execute(
-            permit: try await self.permit(fixture),
+            permit: try await permit(fixture),
             intentJSON: "{\"intent\":\"echo\",\"params\":{\"a\":\"\(String(repeating: "x", count: 100))\"}}".utf8)
         #expect(event.contains("payload_too_large"))
     }
 
     @Test("The background work goes on by itself and stops when it is told to, writing what is left")
     func background() async throws {
-        let session = try await self.fixture.authenticated().session
-        let runtime = self.fixture.runtime
+        let session = try await fixture.authenticated().session
+        let runtime = fixture.runtime
         let work = Task { await runtime.run() }
-        while self.fixture.store.state.withLock({ $0.beats.isEmpty }) { await Task.yield() }
-        self.fixture.clock.advance(by: 60_000)
+        while fixture.store.state.withLock({ $0.beats.isEmpty }) { await Task.yield() }
+        fixture.clock.advance(by: 60_000)
         runtime.noteUse(session.id)
         work.cancel()
         await work.value
-        #expect(self.fixture.store.stored(session.id)?.lastSeenAt == self.fixture.clock.now)
+        #expect(fixture.store.stored(session.id)?.lastSeenAt == fixture.clock.now)
     }
 }
 
@@ -457,7 +457,7 @@ final class CountingRealm: Realm {
     let runs = Atomic<Int>(0)
 
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        .result(.number(JSONNumber(Int64(self.runs.add(1, ordering: .relaxed).newValue))))
+        .result(.number(JSONNumber(Int64(runs.add(1, ordering: .relaxed).newValue))))
     }
 }
 
@@ -467,11 +467,11 @@ final class GateRealm: Realm {
     let entered = Recorder<String>()
     private let isOpen = Atomic<Bool>(false)
 
-    func open() { self.isOpen.store(true, ordering: .releasing) }
+    func open() { isOpen.store(true, ordering: .releasing) }
 
     func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        self.entered.append(intent.id)
-        while !self.isOpen.load(ordering: .acquiring) { await Task.yield() }
+        entered.append(intent.id)
+        while !isOpen.load(ordering: .acquiring) { await Task.yield() }
         return .result(true)
     }
 }
