@@ -127,7 +127,7 @@ let package = Package(
                 "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime", "SecurityGuard",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
-        // The JSON and form endpoints; nobody else sees Hummingbird.
+        // The JSON and form endpoints; the only target that imports Hummingbird.
         .target(
             name: "GatewayAPI",
             dependencies: [
@@ -407,7 +407,7 @@ if ProcessInfo.processInfo.environment["BENCH"] != nil {
             name: "SessionBenchTests", dependencies: ["session-bench"], path: "Benchmarks/Sessions/Tests"))
 }
 
-// The plugin that makes the documentation: `make docs`. Nobody who builds the package needs it.
+// The plugin that makes the documentation: `make docs`. It is not needed to build the package.
 if ProcessInfo.processInfo.environment["DOCS"] != nil {
     package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
 }

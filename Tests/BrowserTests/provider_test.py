@@ -26,7 +26,7 @@ SESSION = "fetch('/api/session/current').then((a) => a.json())"
 async def main(url):
     origin = url.rstrip("/")
     async with Browser() as browser:
-        # Somebody whom the gateway does not let in: back on the page, told in words, with the session they had.
+        # A user whom the gateway does not let in: back on the page, with a message and the session they had.
         tab = await browser.tab(origin + "/")
         await tab.shows("session-state", "anonymous")
         visitor = await tab.text("session-id")

@@ -42,7 +42,7 @@ import Testing
             case .methodNotAllowed(let allowed) = Self.table.match(
                 path: Array("/get".utf8), host: [], method: Array("POST".utf8))
         else {
-            Issue.record("a method that nobody takes was routed")
+            Issue.record("a method that no route takes was routed")
             return
         }
         #expect(allowed == ["GET", "HEAD", "PUT"])

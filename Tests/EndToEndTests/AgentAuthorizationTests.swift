@@ -45,7 +45,7 @@ import Testing
         let page = try gateway.request("GET", back, headers: [Agent.cookie(ada)])
         #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
         let texts = [
-            "Test &lt;b&gt;agent&lt;/b&gt;", "nobody has checked it", "<code>\(gateway.origin)/mcp</code>", "Tools",
+            "Test &lt;b&gt;agent&lt;/b&gt;", "it has not been verified", "<code>\(gateway.origin)/mcp</code>", "Tools",
             "<code>127.0.0.1</code><br>This is a program on the computer that you are using.", "<code>read</code>",
             "<code>write</code>",
         ]
@@ -283,7 +283,7 @@ import Testing
         expectStatus(try agent.authorize(again), 400)
     }
 
-    @Test("Where a resource offers no access beyond the session, nobody gets it by sending the field")
+    @Test("Where a resource offers no access beyond the session, sending the field does not get it")
     func notOffered() async throws {
         let world = try await AgentWorld()
         defer { world.stop() }

@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "Clients that send a byte now and then are let go, and nobody else waits for them",
+        "Clients that send a byte now and then are disconnected, and no other client waits for them",
         .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), .quiet("it times the others' requests"),
         arguments: ["-H", "-B"])
     func slow(attack: String) async throws {

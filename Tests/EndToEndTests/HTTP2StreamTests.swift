@@ -122,7 +122,7 @@ struct HTTP2StreamTests {
         // What the system itself keeps between two processes is beyond the gateway, and some megabytes.
         let sent = Int(try Program.line(client.output)) ?? total
         let held = try Self.residentBytes(of: gateway) - before
-        #expect(sent < total / 2, "\(sent) bytes were taken that nobody read")
+        #expect(sent < total / 2, "\(sent) bytes were taken that the client did not read")
         #expect(held < 16 << 20, "\(held) bytes")
         mayRead.signal()
         #expect(try Program.line(client.output) == #"[200, "\#(total)"]"#)

@@ -173,7 +173,9 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
-    @Test("Login CSRF and fixation: what one browser began, no other finishes, and nobody after a new secret")
+    @Test(
+        "Login CSRF and fixation: a sign-in that one browser began can be finished neither by another nor after a new secret"
+    )
     func otherBrowser() async throws {
         let provider = try FakeProvider()
         defer { provider.stop() }

@@ -11,7 +11,7 @@ struct LyingProviderTests {
     func honest() async throws {
         let world = World(try Script())
         guard case .identified(let identity, let returnTo) = try await world.signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(returnTo.text == "/cart?step=2")
@@ -28,7 +28,7 @@ struct LyingProviderTests {
         let world = World(try lie.told(try Script()))
         do {
             _ = try await world.provider().begin(session: session, returnTo: .root)
-            Issue.record("somebody was sent away")
+            Issue.record("the browser was redirected")
         } catch let fault as ProviderFault {
             #expect(fault.reason.rawValue == lie.expected)
         }
@@ -306,7 +306,7 @@ private let keySetLies: [Lie] = [
 
 private let userInfoLies: [Lie] = [
     Lie("another person", unavailable + "userinfo_subject_mismatch") { $0.userInfo["sub"] = "person-2" },
-    Lie("nobody", unavailable + "userinfo_subject_mismatch") { $0.userInfo["sub"] = nil },
+    Lie("no subject", unavailable + "userinfo_subject_mismatch") { $0.userInfo["sub"] = nil },
     Lie("a signed answer", unavailable + "content_type_unexpected") {
         $0.userInfoAnswer = { $0.with(contentType: "application/jwt") }
     },

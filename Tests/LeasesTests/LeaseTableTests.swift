@@ -228,9 +228,9 @@ import Testing
     func upgrades() {
         let table = LeaseTable(now: Self.start)
         let (anonymous, secret, owner, current) = (Holder(), Holder(), Holder(), Holder())
-        var nobody = terms(token: nil, family: nil)
-        nobody.isAnonymous = true
-        _ = table.insert(nobody, holder: anonymous)
+        var anonymousTerms = terms(token: nil, family: nil)
+        anonymousTerms.isAnonymous = true
+        _ = table.insert(anonymousTerms, holder: anonymous)
         _ = table.insert(terms(token: nil, family: nil), holder: secret)
         _ = table.insert(terms(), holder: owner)
         _ = table.insert(terms(epoch: 2, token: nil, family: nil), holder: current)

@@ -163,7 +163,7 @@ private struct World {
         switch event {
         case .upgrade(let claim), .resume(let claim):
             guard after.state.isLive else { return }
-            require(claim.owner.owns(after), "somebody else's claim was carried out")
+            require(claim.owner.owns(after), "another owner's claim was carried out")
             require(after.secretHash == claim.newHash, "the claim's secret is not the secret")
             checkPresented(claim, before)
             issued[claim.newHash] = after.epoch

@@ -248,7 +248,7 @@ final class EventDelivery: Sendable {
             createdUntil: now - Delivery.lifetime - 3_600_000, deadLetteredUntil: now - Self.deadLetterTime, at: now)
         guard deadLettered > 0 else { return }
         logger.error(
-            "events were given up: nobody is configured to get them", metadata: ["count": "\(deadLettered)"])
+            "events were given up: their receivers are no longer configured", metadata: ["count": "\(deadLettered)"])
     }
 
     private func act(

@@ -224,7 +224,7 @@ enum SocketProbes {
             return try await talk.handshake("attack", ticket)
         },
         Probe(
-            "W11-ticket-garbage", "a ticket that nobody made", reference: "ASVS 4.4.4", expected: "no 101",
+            "W11-ticket-garbage", "a ticket that was never issued", reference: "ASVS 4.4.4", expected: "no 101",
             needs: [.socket, .login, .sessions]
         ) { talk in
             try await talk.checkHandshake(try await talk.ticket())
