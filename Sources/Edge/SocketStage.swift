@@ -146,7 +146,7 @@ struct SocketStage: GatedStage {
         switch WebSocketHandshake.judge(head) {
         case .accepted(let key): return key
         case .notOffered:
-            throw Problem(.upgradeRequired, detail: "This path speaks WebSocket only.", reason: "no_upgrade")
+            throw Problem(.upgradeRequired, detail: "This path accepts only WebSocket upgrades.", reason: "no_upgrade")
         case .unsupportedVersion:
             throw Problem(.upgradeRequired, detail: "Sec-WebSocket-Version must be 13.", reason: "version")
         case .refused(let reason):

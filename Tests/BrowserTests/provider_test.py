@@ -33,7 +33,7 @@ async def main(url):
         await tab.until("document.querySelector('#providers a')")
         await tab.value("document.querySelector('#providers a').click()")
         await decide(tab, "eve@example.com")
-        await tab.shows("login-result", "said no")
+        await tab.shows("login-result", "provider refused")
         assert await tab.value("location.href") == origin + "/"
         assert (await tab.value(SESSION))["session_id"] == visitor
 

@@ -137,7 +137,7 @@ at('logout').addEventListener('click', async () => {
         show('login-result', '');
         await begin();
         const name = `${String(ended).slice(0, 12)}…`;
-        show('session-note', `Session ${name} is over, and so is all that hung on it. This is a new one.`);
+        show('session-note', `Session ${name} has ended, with all that belonged to it. This is a new one.`);
     } catch (error) {
         showRefusal(error, 'Logout');
     }
