@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    private func permit(_ fixture: RuntimeFixture? = nil) async throws -> Permit {
+    func permit(_ fixture: RuntimeFixture? = nil) async throws -> Permit {
         let fixture = fixture ?? self.fixture
         return try await fixture.permit(try await fixture.authenticated().session)
     }
@@ -181,44 +181,6 @@ import Testing
         #expect(counter.runs.load(ordering: .relaxed) == 1)
     }
 
-    @Test(
-        "A socket resumes where it was, also at another node",
-        arguments: [(nil, []), (0, [1, 2, 3]), (2, [3]), (3, [])] as [(Int64?, [Int64])])
-    func resume(from: Int64?, expected: [Int64]) async throws {
-        let permit = try await self.permit()
-        for id in ["a", "b", "c"] {
-            _ = try await fixture.runtime.execute(
-                permit: permit, intentJSON: #"{"id":"\#(id)","intent":"echo"}"#.utf8)
-        }
-        let other = RuntimeFixture(store: fixture.store, clock: fixture.clock)
-        let socket = try await Socket(other.runtime, permit, resumeFrom: from)
-        socket.send("d")
-        let frames = try await socket.wait(for: expected.count + 2)
-        #expect(frames.first?["last_seq"] == 3 && frames.first?["lost"] == nil)
-        #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == expected + [4])
-    }
-
-    @Test("What is no longer kept is said to be lost", arguments: [0, 3, 9, -1, .min, .max] as [Int64])
-    func lost(from: Int64) async throws {
-        let permit = try await self.permit()
-        for index in 0..<8 {
-            _ = try await fixture.runtime.execute(
-                permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
-        }
-        fixture.store.forgetEvents(sessionID: permit.sessionID, before: 5)
-        let socket = try await Socket(fixture.runtime, permit, resumeFrom: from)
-        let frames = try await socket.wait(for: 5)
-        #expect(frames.first?["lost"] == true && frames.first?["first_seq"] == 5)
-        #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == [5, 6, 7, 8])
-    }
-
-    @Test("The place just before what is kept is not lost")
-    func justKept() {
-        #expect(StreamStart(resumeFrom: 4, first: 5, last: 8).isLost == false)
-        #expect(StreamStart(resumeFrom: 0, first: 1, last: 0).isLost == false)
-        #expect(StreamStart(resumeFrom: 1, first: 1, last: 0).isLost)
-    }
-
     @Test("What was queued before a change of privilege, or before the end, never runs", arguments: [true, false])
     func staleQueue(isLogout: Bool) async throws {
         let gate = GateRealm()
@@ -241,165 +203,6 @@ import Testing
         #expect(socket.received.all.last == .end(isLogout ? .sessionEnded : .permitOutgrown))
         #expect(try await fixture.store.execution(sessionID: issued.session.id, intentID: "0") == nil)
         #expect(try await fixture.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
-    }
-
-    @Test("A long replay waits for a slow socket, and goes on where it stopped; others don't wait")
-    func window() async throws {
-        let permit = try await self.permit()
-        for index in 0..<20 {
-            _ = try await fixture.runtime.execute(
-                permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
-        }
-        let slow = Recorder<AgentOutput>()
-        let connection = try await fixture.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
-            slow.append($0)
-        }
-        let quick = try await Socket(fixture.runtime, permit, resumeFrom: 0)
-        #expect(try await quick.wait(for: 21).count == 21)
-        #expect(await slow.wait(for: 4).count == 4)
-        connection.written(events: 2)
-        #expect(await slow.wait(for: 6).count == 6)
-        for count in 7...21 {
-            connection.written(events: 1)
-            #expect(await slow.wait(for: count).count == count)
-        }
-        let all = await slow.wait(for: 21)
-        #expect(all.count == 21)
-        #expect(all.dropFirst() == ArraySlice(quick.received.all.dropFirst()))
-    }
-
-    @Test("An outcome that can't be written for long is written when the store is back; nothing runs twice")
-    func leftover() async throws {
-        let counter = CountingRealm()
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate, counter])
-        let permit = try await self.permit(fixture)
-        let socket = try await Socket(fixture.runtime, permit)
-        socket.send("slow", "gate")
-        await gate.entered.wait(for: 1)
-        fixture.store.set(reachable: false)
-        gate.open()
-        let fault = try #require(try await socket.wait(for: 2).last)
-        #expect(fault["type"] == "error" && fault["id"] == "slow")
-        await #expect(throws: StateSurfaceError.self) { try await fixture.runtime.finishInterrupted() }
-        fixture.store.set(reachable: true)
-        try await fixture.runtime.finishInterrupted()
-        let event = try #require(try await socket.wait(for: 3).last)
-        #expect(event["id"] == "slow" && event["data"] == true && event["seq"] == 1)
-        #expect(gate.entered.all.count == 1)
-    }
-
-    @Test("An outcome whose session was removed meanwhile keeps neither the node's beat nor other outcomes back")
-    func leftoverOfRemovedSession() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let permits = [try await self.permit(fixture), try await self.permit(fixture)]
-        var sockets: [Socket] = []
-        for (index, permit) in permits.enumerated() {
-            let socket = try await Socket(fixture.runtime, permit)
-            socket.send("slow", "gate")
-            sockets.append(socket)
-            await gate.entered.wait(for: index + 1)
-        }
-        fixture.store.set(reachable: false)
-        gate.open()
-        for socket in sockets { _ = try await socket.wait(for: 2) }
-        fixture.store.removeExecutions(of: permits[0].sessionID)
-        fixture.store.set(reachable: true)
-        try await fixture.runtime.finishInterrupted()
-        #expect(try await sockets[1].wait(for: 3).last?["data"] == true)
-        #expect(try await fixture.store.beat(nodeID: "other", at: fixture.clock.now, within: 5_000).count == 2)
-    }
-
-    @Test("A caller that goes away does not cut off what it began")
-    func cancelledCaller() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let permit = try await self.permit(fixture)
-        let socket = try await Socket(fixture.runtime, permit)
-        let caller = Task {
-            try await fixture.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"gate"}"#.utf8)
-        }
-        await gate.entered.wait(for: 1)
-        caller.cancel()
-        gate.open()
-        #expect(try await socket.wait(for: 2).last?["data"] == true)
-    }
-
-    @Test("A socket's queue is bounded")
-    func overload() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate], limits: AgentLimits(maxQueued: 4))
-        let socket = try await Socket(fixture.runtime, try await permit(fixture))
-        socket.send("slow", "gate")
-        await gate.entered.wait(for: 1)
-        for index in 0..<6 { socket.send("\(index)") }
-        let faults = try await socket.wait(for: 3).dropFirst()
-        #expect(faults.map { $0["id"] } == ["4", "5"])
-        #expect(faults.allSatisfy { $0["error"]?.objectValue?["code"] == "overloaded" })
-        gate.open()
-        #expect(try await socket.wait(for: 8).last?["id"] == "3")
-    }
-
-    @Test("A detached socket hears nothing more, and what waits is dropped")
-    func detached() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let permit = try await self.permit(fixture)
-        let socket = try await Socket(fixture.runtime, permit)
-        let other = try await Socket(fixture.runtime, permit)
-        socket.send("slow", "gate")
-        socket.send("waiting")
-        await gate.entered.wait(for: 1)
-        socket.connection.detach()
-        gate.open()
-        let frames = try await other.wait(for: 2)
-        #expect(frames.last?["id"] == "slow")
-        #expect(socket.received.all.count == 1)
-        #expect(try await fixture.store.execution(sessionID: permit.sessionID, intentID: "waiting") == nil)
-    }
-
-    @Test("An intent that a crash cut off is reported as interrupted, and never run again")
-    func interrupted() async throws {
-        let counter = CountingRealm()
-        let crashed = RuntimeFixture(realms: [counter], nodeID: "node_crashed")
-        let permit = try await self.permit(crashed)
-        let execution = ExecutionRecord(
-            sessionID: permit.sessionID, intentID: "a", intent: "count", nodeID: "node_crashed", epoch: 0, createdAt: 0)
-        #expect(try await crashed.store.begin(execution: execution) == nil)
-        try await crashed.runtime.finishInterrupted()
-        let next = RuntimeFixture(store: crashed.store, clock: crashed.clock, realms: [counter])
-        let socket = try await Socket(next.runtime, permit)
-        // The other node may still be at it.
-        try await next.runtime.finishInterrupted()
-        #expect(try await crashed.store.execution(sessionID: permit.sessionID, intentID: "a")?.outcome == nil)
-        next.clock.advance(by: 5_001)
-        try await next.runtime.finishInterrupted()
-        let event = try #require(try await socket.wait(for: 2).last)
-        #expect(event["event"] == "error" && event["id"] == "a")
-        #expect(event["error"]?.objectValue?["code"] == "interrupted")
-        socket.send("a", "count")
-        #expect(try await socket.wait(for: 3).last == event)
-        #expect(counter.runs.load(ordering: .relaxed) == 0)
-    }
-
-    @Test("A store that is away refuses new intents, and loses no outcome of one that ran")
-    func storeAway() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let socket = try await Socket(fixture.runtime, try await permit(fixture))
-        socket.send("slow", "gate")
-        await gate.entered.wait(for: 1)
-        fixture.store.set(reachable: false)
-        gate.open()
-        let other = try? await fixture.runtime.attach(permit: try await permit(fixture), resumeFrom: nil) { _ in }
-        #expect(other == nil)
-        fixture.store.set(reachable: true)
-        #expect(try await socket.wait(for: 2).last?["id"] == "slow")
-        fixture.store.set(reachable: false)
-        socket.send("b")
-        let fault = try #require(try await socket.wait(for: 3).last)
-        #expect(fault["id"] == "b" && fault["error"]?.objectValue?["code"] == "store_unavailable")
     }
 
     @Test("No intents for a session without an owner, nor for one that has ended")
@@ -448,30 +251,5 @@ import Testing
         work.cancel()
         await work.value
         #expect(fixture.store.stored(session.id)?.lastSeenAt == fixture.clock.now)
-    }
-}
-
-/// Counts how often it was run.
-final class CountingRealm: Realm {
-    let intents = ["count"]
-    let runs = Atomic<Int>(0)
-
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        .result(.number(JSONNumber(Int64(runs.add(1, ordering: .relaxed).newValue))))
-    }
-}
-
-/// Holds every call until it is opened.
-final class GateRealm: Realm {
-    let intents = ["gate"]
-    let entered = Recorder<String>()
-    private let isOpen = Atomic<Bool>(false)
-
-    func open() { isOpen.store(true, ordering: .releasing) }
-
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        entered.append(intent.id)
-        while !isOpen.load(ordering: .acquiring) { await Task.yield() }
-        return .result(true)
     }
 }
