@@ -22,6 +22,7 @@ extension EdgeConnection {
         stream = nil
     }
 
+    /// Bytes of the client, decrypted where there is TLS.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
 
     /// A burst of reads is over: a tunnel flushes what it has passed on.
@@ -37,6 +38,7 @@ extension EdgeConnection {
 
     // A tunnel's application writes to the channel. Its bytes must not overtake those that are held.
 
+    /// Writes bytes of a tunnel's application. They are counted in the record.
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if tunnel != nil { record.bytesOut += Int64(unwrapOutboundIn(data).readableBytes) }
         if promise == nil {
@@ -46,6 +48,7 @@ extension EdgeConnection {
         }
     }
 
+    /// Hands what was written to the kernel.
     package func flush(context: ChannelHandlerContext) { flushAll(context) }
 
     /// Lets the tunnel or the exchange go on once the client takes bytes.
@@ -81,6 +84,7 @@ extension EdgeConnection {
 }
 
 extension EdgeConnection: DeadlineHolder {
+    /// The time limit that the machine asked for has passed: it decides what ends.
     package func deadlinePassed() {
         machine.deadlinePassed(clientTakes: channel.isWritable)
         act()

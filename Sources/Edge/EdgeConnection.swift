@@ -9,8 +9,11 @@ import NIOCore
 /// through an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``. Confined to its event loop.
 /// A connection holds one request at a time; those that the client sends after it wait in its machine.
 package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
+    /// Bytes of the client.
     package typealias InboundIn = ByteBuffer
+    /// Bytes that a tunnel's application writes.
     package typealias OutboundIn = ByteBuffer
+    /// Bytes for the client.
     package typealias OutboundOut = ByteBuffer
 
     /// What the configuration said when the current request began.
@@ -68,8 +71,11 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         self.exchangeDeadline = ConnectionDeadline(loop.deadlines)
     }
 
+    /// The event loop of the channel.
     package var eventLoop: any EventLoop { channel.eventLoop }
+    /// The time limits of the loop.
     package var deadlines: DeadlineWheel { loop.deadlines }
+    /// The current time in the format of `Date`.
     package var date: String { loop.date() }
     /// Whether the client takes bytes. A stream's window opens and closes without an event for each change, so its
     /// channel is asked.
@@ -78,6 +84,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package var opensTunnelOnSuccess: Bool { origin.isStream }
     /// False for a stream of HTTP/2, whose field values SwiftNIO keeps as text.
     package var takesAnyBytes: Bool { !origin.isStream }
+    /// How fields are sent: as pairs over HTTP/2, as lines over HTTP/1.1.
     package var answerForm: AnswerFields.Form { origin.isStream ? .pairs : .lines }
     /// The bytes that have arrived after the head of the request being answered.
     var inbound: ByteBuffer { machine.inbound }

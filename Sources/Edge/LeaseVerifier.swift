@@ -25,6 +25,7 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
     /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
 
+    /// Creates the verifier of all event loops.
     package init(
         runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch, held: HeldSessions,
         heldAccounts: HeldSessions,

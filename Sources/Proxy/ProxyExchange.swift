@@ -37,6 +37,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         /// Whether `Mcp-Session-Id` is left out of the answer.
         package var dropsProtocolSession = false
 
+        /// The terms of a request that any upstream of the route may answer, and whose answer is not judged.
         package init(
             head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admission: Admission,
             isLeased: Bool, leaseBounds: LeaseBounds, receivedAt: Int64
@@ -78,8 +79,12 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// The connection to the upstream, to be given back once the clients of all leases that ended have been told.
     private var abandoned: UpstreamConnection?
 
+    /// False: the upstream answers `Expect: 100-continue`.
     package var wantsContinueFromGateway: Bool { false }
 
+    /// Begins nothing: ``start()`` asks for a connection.
+    ///
+    /// - Parameter request: the client's head: its framing and method.
     package init(
         writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
         terms: Terms
@@ -101,22 +106,29 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     // MARK: Events
 
+    /// Asks for a connection to an upstream, and arms the time limit.
     package func start() {
         deadline.arm(after: terms.timeout, for: self)
         act { $0.start() }
     }
 
+    /// A part of the request's body. It waits where the upstream does not take it yet.
     package func received(body: ByteBuffer) { act { $0.received(body: body) } }
 
+    /// The request's body is complete.
     package func receivedEnd() { act { $0.receivedEnd() } }
 
+    /// Passes on what waited for the client, and reads on from the upstream.
     package func clientBecameWritable() {
         act()
         upstream?.resumeReading()
     }
 
+    /// Gives the upstream up.
     package func clientGone() { act { $0.clientGone() } }
 
+    /// An answer that has begun is aborted, so that the client can see that it is incomplete; before that the request
+    /// is refused.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         isTelling = true
@@ -131,6 +143,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         if !isCut { writer.abortResponse() }
     }
 
+    /// Closes what ``leaseEnded(_:)`` has left open: the client's connection and the one to the upstream.
     package func settle() {
         if isCut {
             isCut = false
@@ -142,9 +155,13 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     /// Only an answer that its lease ends is one that stays open.
     package var lastingKind: LastingKind? { leaseID != nil && machine.endsWithLease ? .stream : nil }
+    /// When the lease ends if nothing extends it, in ms since the epoch; nil without a lease.
     package var endsAt: Int64? { leaseID.flatMap(leases.terms(of:))?.due }
+    /// Ends the lease, which aborts the answer.
     package func endedByOperator() { if let leaseID { leases.end(leaseID, .endedByOperator) } }
 
+    /// The route's `timeout` has passed: 504 before the answer has begun, an aborted answer after that. The limit is
+    /// set again where another one ends the exchange.
     package func deadlinePassed() {
         let isPatient = machine.deadlinePassed(
             clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
@@ -152,22 +169,29 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         act()
     }
 
+    /// Whether the client and the machine take more of the answer now.
     package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
 
+    /// Bytes of the answer, as they came.
     package func upstreamReceived(_ bytes: ByteBuffer) { act { $0.upstreamReceived(bytes) } }
 
+    /// A burst of reads is over: what was passed on is flushed, or a lease is taken.
     package func upstreamReceivedAll() { act { $0.upstreamReceivedAll() } }
 
+    /// Sends more of the request's body.
     package func upstreamBecameWritable() { act() }
 
+    /// The upstream has closed or failed: the request is tried again where that is safe, else the exchange ends.
     package func upstreamClosed() {
         act { $0.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true) }
     }
 
     // MARK: A connection
 
+    /// Whether a connection is still wanted.
     package var isSeekingUpstream: Bool { machine.isConnecting }
 
+    /// Sends the request on the connection.
     package func connected(to connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
         asked = connection.member
@@ -177,13 +201,16 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         act()
     }
 
+    /// One member could not be reached: the machine asks for another.
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
         writer.upstreamNotReached(pool.target(member).place)
         act { $0.failedToConnect(to: member, fault) }
     }
 
+    /// Every member was tried: 502.
     package func noUpstreamLeft() { act { $0.noUpstreamLeft() } }
 
+    /// Every member has as many requests or connections as it may: 503.
     package func upstreamsAreFull() { act { $0.upstreamsAreFull() } }
 
     // MARK: Actions

@@ -37,6 +37,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         /// none of the protocols they offered (WHATWG WebSockets).
         package var ownProtocol: String?
 
+        /// The terms of an upgrade, by default of one that is not counted and for which the gateway answers no
+        /// subprotocol.
         package init(
             head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, admission: Admission,
             leaseBounds: LeaseBounds, admittedAt: Int64, reservation: SocketReservation? = nil,
@@ -95,8 +97,10 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     // MARK: The client's side
 
+    /// False: an upgrade has no body to wait with.
     package var wantsContinueFromGateway: Bool { false }
 
+    /// Takes the lease, then asks for a connection to an upstream.
     package func start() {
         deadline.arm(after: terms.timeout, for: self)
         // Before the upstream is asked, so that what ends the session meanwhile refuses the upgrade.
@@ -111,11 +115,13 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Does nothing: an upgrade has no body.
     package func receivedEnd() {}
 
+    /// Passes on more of an answer other than 101.
     package func clientBecameWritable() {
         act()
         upstream?.resumeReading()
     }
 
+    /// Gives the upstream and the reservation up.
     package func clientGone() {
         machine.clientGone()
         act()
@@ -138,8 +144,10 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     // MARK: The upstream's side
 
+    /// Whether a connection is still wanted.
     package var isSeekingUpstream: Bool { machine.isConnecting }
 
+    /// Sends the upgrade on the connection.
     package func connected(to connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
         asked = connection.member
@@ -149,29 +157,35 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
+    /// One member could not be reached: the machine asks for another.
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
         writer.upstreamNotReached(pool.target(member).place)
         machine.failedToConnect(to: member, fault)
         act()
     }
 
+    /// Every member was tried: 502.
     package func noUpstreamLeft() {
         machine.noUpstreamLeft()
         act()
     }
 
+    /// Every member has as many requests or connections as it may: 503.
     package func upstreamsAreFull() {
         machine.upstreamsAreFull()
         act()
     }
 
+    /// Whether the client and the machine take more of the answer now.
     package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
 
+    /// Bytes of the answer, as they came.
     package func upstreamReceived(_ bytes: ByteBuffer) {
         machine.upstreamReceived(bytes)
         act()
     }
 
+    /// A burst of reads is over.
     package func upstreamReceivedAll() {
         machine.upstreamReceivedAll()
         act()
@@ -180,6 +194,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Does nothing: the head is all that is sent before the socket is open.
     package func upstreamBecameWritable() {}
 
+    /// The upstream has closed or failed: the upgrade is refused with 502, or the answer ends.
     package func upstreamClosed() {
         machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
         act()
