@@ -449,8 +449,8 @@ for target in package.targets where target.type != .system {
             .treatAllWarnings(as: .error),
             .enableUpcomingFeature("ExistentialAny"),
         ]
-    // The program sees NIO's C modules beside Glibc, and the compiler attributes a struct such as `stat` to the one that
-    // it happened to load first: the same file would build or not, depending on the files it is compiled with.
+    // The program sees NIO's C modules beside Glibc, and the compiler attributes a struct such as `stat` to the one
+    // that it happened to load first: the same file would build or not, depending on the files it is compiled with.
     if target.name != "gatehouse" {
         target.swiftSettings?.append(.enableUpcomingFeature("MemberImportVisibility"))
     }

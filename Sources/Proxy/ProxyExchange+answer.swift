@@ -15,8 +15,8 @@ extension ProxyExchange {
         writer.sendInterim(out, isContinue: head.status == 100)
     }
 
-    /// Takes the lease of a stream before it begins, and has the route's judge look at the head. Where memory does not know
-    /// the session, the store is asked: it may have ended while the upstream thought, when there was no lease.
+    /// Takes the lease of a stream before it begins, and has the route's judge look at the head. Where memory does not
+    /// know the session, the store is asked: it may have ended while the upstream thought, when there was no lease.
     func judge(_ head: ResponseHead) {
         if machine.endsWithLease { takeLease() }
         guard let judge = terms.judge else { return confirmLease() }

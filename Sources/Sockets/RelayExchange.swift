@@ -9,7 +9,8 @@ import Proxy
 /// Relays an upgrade to an upstream: does what ``RelayMachine`` decides.
 ///
 /// An upstream may answer with another status than `101`. That answer is passed on under the same lease that the socket
-/// would have had, and keeps the socket's reservation until it ends. Confined to the event loop of the client's connection.
+/// would have had, and keeps the socket's reservation until it ends. Confined to the event loop of the client's
+/// connection.
 package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
     /// What the exchange has to know about the upgrade.
     package struct Terms {
@@ -127,7 +128,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
-    /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is aborted.
+    /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is
+    /// aborted.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         machine.leaseEnded(Problem(endedBeforeUse: end))

@@ -4,7 +4,8 @@ import GatewayForTests
 import StateSurface
 import Testing
 
-/// Who may use a route, and what its upstream is told of them: over requests, streams, sockets and the decision endpoint.
+/// Who may use a route, and what its upstream is told of them: over requests, streams, sockets and the decision
+/// endpoint.
 @Suite(.blocking) struct CallerRightsTests {
     /// Events until the gateway ends them; sockets send back what they get.
     static let script: RecordingUpstream.Script = { request, stream in

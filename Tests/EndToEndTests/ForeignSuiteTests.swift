@@ -106,8 +106,8 @@ import Testing
                 "Authorization: Bearer \(token)",
                 "--exclude-checks", "ignored_auth",
             ],
-            // No schema says that a token in the body and one in the header exclude each other, which tenants are open to
-            // registration, which resources there are, or what a provider or an authenticator has signed.
+            // No schema says that a token in the body and one in the header exclude each other, which tenants are open
+            // to registration, which resources there are, or what a provider or an authenticator has signed.
             ["--include-path-regex", ending, "--exclude-checks", "positive_data_acceptance"],
         ] {
             let found = try Program.run(

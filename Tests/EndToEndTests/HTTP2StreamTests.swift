@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm to
-/// the others.
+/// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm
+/// to the others.
 @Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct HTTP2StreamTests {
     private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
@@ -90,8 +90,8 @@ struct HTTP2StreamTests {
             #expect(found[name] as? [String] == ["goodbye", "closed"], "\(name): \(found[name] ?? "nothing")")
         }
         #expect(found["one_stream"] as? Int == 200)
-        // STREAM_CLOSED (5) for what comes behind the end of a stream, PROTOCOL_ERROR (1) for trailers that are none and
-        // for a stream below another that was opened first.
+        // STREAM_CLOSED (5) for what comes behind the end of a stream, PROTOCOL_ERROR (1) for trailers that are none
+        // and for a stream below another that was opened first.
         #expect(found["late_headers"] as? Int == 5 && found["before_late_headers"] as? Int == 200)
         #expect(found["bad_trailers"] as? Int == 1 && found["late_headers_closed"] as? Int == 5)
         #expect(found["passed_over"] as? Int == 1)

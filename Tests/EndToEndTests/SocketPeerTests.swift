@@ -3,7 +3,8 @@ import Testing
 
 /// Clients and upstreams that vanish without a word.
 @Suite(.blocking) struct SocketPeerTests {
-    /// Seconds from one ping to the next. A client has two of them for its answer, here that is a test on a busy machine.
+    /// Seconds from one ping to the next. A client has two of them for its answer, here that is a test on a busy
+    /// machine.
     private static let interval = 3
 
     @Test(

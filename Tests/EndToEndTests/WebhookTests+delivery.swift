@@ -88,7 +88,8 @@ extension WebhookTests {
 
     @Test("A receiver that does not answer holds up no request and no other receiver")
     func slow() async throws {
-        // The slow one is given up after five seconds: in one of three tries a machine is fast enough to be done before.
+        // The slow one is given up after five seconds: in one of three tries a machine is fast enough to be done
+        // before.
         var failures = 0
         for _ in 0..<3 {
             failures = try await failuresBesideQuick()

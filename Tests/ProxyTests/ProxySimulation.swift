@@ -7,8 +7,8 @@ import RandomForTests
 
 /// A client, upstreams and a clock around one ``ProxyMachine``, in an order that a seed decides.
 ///
-/// The simulation obeys the machine as ``ProxyExchange`` does, and keeps the books: what the client sent and got, what each
-/// connection carried. It calls back in the middle of an action, as real connections do.
+/// The simulation carries out the machine's actions as ``ProxyExchange`` does, and records what the client sent and
+/// got, and what each connection carried. It calls back in the middle of an action, as real connections do.
 struct ProxySimulation {
     enum ClientEnd { case whole, gone }
 

@@ -243,7 +243,7 @@ final class EventDelivery: Sendable {
 
     /// Gives up what waits for receivers that are gone, and removes dead letters after ``deadLetterTime``.
     private func removeDeadLetters(_ now: Int64) async throws {
-        // Those of receivers that are no longer configured; an hour later than others, which are deadLettered one by one.
+        // Those of receivers that are no longer configured; an hour later than others, which are given up one by one.
         let deadLettered = try await store.sweepDeliveries(
             createdUntil: now - Delivery.lifetime - 3_600_000, deadLetteredUntil: now - Self.deadLetterTime, at: now)
         guard deadLettered > 0 else { return }
