@@ -33,7 +33,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
-        // MARK: C, seen by one room each
+        // MARK: C, seen by one module each
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
@@ -182,7 +182,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
-        // The gateway as a library: puts the rooms together and runs them.
+        // The gateway as a library: puts the modules together and runs them.
         .target(
             name: "Experience",
             dependencies: [
@@ -220,7 +220,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
 
-        // MARK: Tests, one target a room; EndToEndTests drives whole gateways, in its process or as the built binary
+        // MARK: Tests, one target a module; EndToEndTests drives whole gateways, in its process or as the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(
             name: "GatewayForTests",
@@ -395,7 +395,7 @@ let package = Package(
     ]
 )
 
-// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`, and `make test` for the
+// Benchmarks of the modules, which only the package itself can see into: `make bench-sessions`, and `make test` for the
 // tests of what they are given.
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(

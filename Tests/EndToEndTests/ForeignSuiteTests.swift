@@ -191,13 +191,13 @@ import Testing
     }
 
     @Test(
-        "A client that says goodbye over HTTP/2 is let go within a second, whichever way it says it",
+        "An HTTP/2 connection is closed within a second after its client has ended it, in each way to end it",
         .enabled(if: HTTP2Script.canRun, "Python's h2, or openssl, is not installed"))
-    func goodbyes() async throws {
+    func clientEndsConnection() async throws {
         let place = try GatewayProcess.makeDirectory()
         let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
-        let found = try HTTP2Script.run("http2_goodbye", gateway, [])
+        let found = try HTTP2Script.run("http2_close", gateway, [])
         #expect(Set(found.keys) == ["fin", "goaway", "close_notify"])
         for (way, seconds) in found { #expect(seconds as? Double ?? 99 < .promptly, "\(way): \(seconds)") }
     }
@@ -205,11 +205,11 @@ import Testing
     @Test(
         "Node's HTTP/2 session closes at once",
         .enabled(if: has("node") && HTTP2Script.canRun, "Node, or openssl, is not installed"))
-    func nodeGoodbye() async throws {
+    func nodeEndsSession() async throws {
         let place = try GatewayProcess.makeDirectory()
         let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
-        let told = try Program.run("node", [Program.script("http2_goodbye.mjs"), "\(gateway.port)"])
+        let told = try Program.run("node", [Program.script("http2_close.mjs"), "\(gateway.port)"])
         let found = try JSONSerialization.jsonObject(with: told.output) as? [String: Any]
         #expect(found?["node"] as? Double ?? 99 < .promptly, "\(told)")
     }

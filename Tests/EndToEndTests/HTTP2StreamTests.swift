@@ -75,7 +75,7 @@ struct HTTP2StreamTests {
         #expect(upstream.requests.allSatisfy { $0.target == "/" })
     }
 
-    @Test("A fault of the connection ends it at once, behind the goodbye; a fault of one stream does not")
+    @Test("A fault of the connection ends it at once, after a GOAWAY; a fault of one stream does not")
     func brokenConnections() async throws {
         let upstream = try RecordingUpstream { request, stream in
             if request.target == "/slow" { Thread.sleep(forTimeInterval: 0.5) }
@@ -87,7 +87,7 @@ struct HTTP2StreamTests {
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_streams", gateway, ["broken"])
         for name in ["even_stream", "data_on_zero", "rst_on_idle", "ping_of_nine", "unreadable_fields"] {
-            #expect(found[name] as? [String] == ["goodbye", "closed"], "\(name): \(found[name] ?? "nothing")")
+            #expect(found[name] as? [String] == ["goaway", "closed"], "\(name): \(found[name] ?? "nothing")")
         }
         #expect(found["one_stream"] as? Int == 200)
         // STREAM_CLOSED (5) for what comes behind the end of a stream, PROTOCOL_ERROR (1) for trailers that are none

@@ -17,7 +17,7 @@ import Testing
         let ada = try gateway.login(.ada)
         let alive = try gateway.opened("\(path)?\(ada.query)")
         let before = try gateway.descriptors()
-        // Neither reads nor writes any more, and never says goodbye.
+        // Neither reads nor writes any more, and never closes.
         let dead = try (0..<2).map { _ in try gateway.opened("\(path)?\(ada.query)") }
         #expect(try gateway.socket("\(path)?\(ada.query)").answer.status == 429)
         let start = ContinuousClock.now

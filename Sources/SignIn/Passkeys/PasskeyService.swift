@@ -6,7 +6,7 @@ import StateSurface
 
 /// The use cases of passkeys (WebAuthn): registering them while signed in, and signing in with one.
 ///
-/// What an authenticator says is judged by the room Passkeys. A ceremony that was begun is a single-use record, bound
+/// What an authenticator says is judged by the module Passkeys. A ceremony that was begun is a single-use record, bound
 /// to the session that began it and to its epoch, so any node can finish it, once, within five minutes. A sign-in ends
 /// in ``SignInService/signIn(_:target:named:clientAddress:)`` like every other.
 package struct PasskeyService: Sendable {
