@@ -284,14 +284,6 @@ extension LyingProviderTests {
     ]
 }
 
-extension [FormParameter] {
-    func replacing(_ name: String, _ value: String?) -> [FormParameter] {
-        compactMap { parameter in
-            parameter.name == name ? value.map { FormParameter(name, $0) } : parameter
-        }
-    }
-}
-
 /// The token with another header and its old signature.
 private func reheadered(_ token: String, _ edit: (inout JSONObject) -> Void) -> String {
     var parts = token.split(separator: ".").map(String.init)
