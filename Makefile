@@ -57,7 +57,7 @@ test:
 	@# What the gateways and commands of that run have written: no credential is anywhere in it.
 	@.ci/redaction .build/test-outputs
 
-# One of its rules builds the room that it is about.
+# One of its rules builds the module that it is about.
 lint:
 	@.ci/install-dependencies run
 	@.ci/lint

@@ -33,7 +33,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
-        // MARK: C, seen by one room each
+        // MARK: C, seen by one module each
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
@@ -132,7 +132,7 @@ let package = Package(
                 "Answers", "EdgeCore", "Gate", "HTTPWire", "Leases", "Proxy", "Runtime", "SecurityGuard",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
-        // The JSON and form endpoints; nobody else sees Hummingbird.
+        // The JSON and form endpoints; the only target that imports Hummingbird.
         .target(
             name: "GatewayAPI",
             dependencies: [
@@ -187,7 +187,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
-        // The gateway as a library: puts the rooms together and runs them.
+        // The gateway as a library: puts the modules together and runs them.
         .target(
             name: "Experience",
             dependencies: [
@@ -225,7 +225,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
 
-        // MARK: Tests, one target a room; EndToEndTests drives whole gateways, in its process or as the built binary
+        // MARK: Tests, one target a module; EndToEndTests drives whole gateways, in its process or as the built binary
         .target(name: "PostgresForTests", path: "Tests/PostgresForTests"),
         .target(
             name: "GatewayForTests",
@@ -401,7 +401,7 @@ let package = Package(
     ]
 )
 
-// Benchmarks of the rooms, which only the package itself can see into: `make bench-sessions`, and `make test` for the
+// Benchmarks of the modules, which only the package itself can see into: `make bench-sessions`, and `make test` for the
 // tests of what they are given.
 if ProcessInfo.processInfo.environment["BENCH"] != nil {
     package.targets.append(
@@ -413,7 +413,7 @@ if ProcessInfo.processInfo.environment["BENCH"] != nil {
             name: "SessionBenchTests", dependencies: ["session-bench"], path: "Benchmarks/Sessions/Tests"))
 }
 
-// The plugin that makes the documentation: `make docs`. Nobody who builds the package needs it.
+// The plugin that makes the documentation: `make docs`. It is not needed to build the package.
 if ProcessInfo.processInfo.environment["DOCS"] != nil {
     package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
 }
@@ -455,8 +455,8 @@ for target in package.targets where target.type != .system {
             .treatAllWarnings(as: .error),
             .enableUpcomingFeature("ExistentialAny"),
         ]
-    // The program sees NIO's C modules beside Glibc, and the compiler attributes a struct such as `stat` to the one that
-    // it happened to load first: the same file would build or not, depending on the files it is compiled with.
+    // The program sees NIO's C modules beside Glibc, and the compiler attributes a struct such as `stat` to the one
+    // that it happened to load first: the same file would build or not, depending on the files it is compiled with.
     if target.name != "gatehouse" {
         target.swiftSettings?.append(.enableUpcomingFeature("MemberImportVisibility"))
     }

@@ -51,7 +51,7 @@ class Attackers:
             self.oracle.fault(f"{what} was answered {got}")
 
     async def refused_upgrade(self):
-        """A handshake with a token that nobody has signed."""
+        """A handshake with a token that is not signed."""
         token = "eyJhbGciOiJFUzI1NiJ9.e30." + "A" * 86
         status, socket = await self.node.upgrade("/socket/x", token, "ses_AAAAAAAAAAAAAAAAAAAAAA")
         if socket:

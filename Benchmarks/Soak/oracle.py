@@ -107,7 +107,7 @@ class Oracle:
         self.live[session.id] = session
 
     def owned(self, session, owner):
-        """Somebody was told whose the session is."""
+        """A client was told whose the session is."""
         if session.owner and session.owner != owner:
             self.fault("a second owner", session=session.id, first=session.owner, second=owner)
         session.owner = session.owner or owner
@@ -172,7 +172,7 @@ class Oracle:
                 self.counts["ended, refused by a node whose clock is wrong"] += 1
 
     def any_live(self, needs_token=True):
-        """A session at random that nobody else is changing."""
+        """A session at random that no other client is changing."""
         if not self.live:
             return None
         # A list of the keys is made again only now and then.

@@ -84,7 +84,7 @@ class Postgres:
             [*self.drop, f"{self.binaries}/pg_basebackup", "-h", self.folder, "-U", "gatehouse", "-D", standby.data,
              "-R", "-X", "stream", "-c", "fast"], check=True, capture_output=True, cwd="/")
         standby.start()
-        # Said after the copy, so that the standby, once it has taken over, waits for nobody.
+        # Said after the copy, so that the standby, once it has taken over, does not wait for another standby.
         self.ask("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.ask("SELECT pg_reload_conf()")
         for _ in range(300):

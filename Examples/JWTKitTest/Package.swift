@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Tests of somebody else's verifier, in a package of its own so that nobody who builds the gateway needs JWTKit.
+// Tests of another project's verifier, in a package of its own so that the gateway does not depend on JWTKit.
 let package = Package(
     name: "jwt-kit-test",
     platforms: [.macOS(.v15)],

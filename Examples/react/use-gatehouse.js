@@ -29,7 +29,7 @@ export function useGatehouse() {
     return { ...useSyncExternalStore(subscribe, () => snapshot), auth, gate };
 }
 
-/** Calls `listener` with every event of the session's stream, and keeps the socket open while somebody is signed in. */
+/** Calls `listener` with every event of the session's stream, and keeps the socket open while a user is signed in. */
 export function useEvents(listener) {
     const { isAuthenticated } = useGatehouse();
     useEffect(() => gate.on('event', (frame) => frame.type === 'event' && listener(frame)), [listener]);

@@ -1,4 +1,4 @@
-// A server behind the gateway: it answers who asked, and nobody whom the gateway has not vouched for.
+// A server behind the gateway: it answers with the caller that the gateway asserts, and refuses requests without an assertion.
 import { createServer } from 'node:http';
 import { AssertionVerifier, NotAsserted } from './assertion.mjs';
 

@@ -52,7 +52,8 @@ struct AdminCall: Sendable {
         return limit
     }
 
-    /// Cuts a list that is in memory to the page after a cursor. The entries are in the order of their cursors' numbers.
+    /// Cuts a list that is in memory to the page after a cursor. The entries are in the order of their cursors'
+    /// numbers.
     static func page(_ entries: [JSONObject], after: String?, limit: Int) throws(Problem) -> AdminPage {
         var start = 0
         if let after {

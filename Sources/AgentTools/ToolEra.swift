@@ -34,7 +34,8 @@ package enum ToolEra: Sendable, Equatable {
     /// Whether a body may be a batch: only in the revision 2025-03-26.
     package var allowsBatch: Bool { self == .sessions(version: Self.assumed) }
 
-    /// Whether streams begin with an event that has an id and no data, so that they can be resumed from their beginning.
+    /// Whether streams begin with an event that has an id and no data, so that they can be resumed from their
+    /// beginning.
     package var primesStreams: Bool {
         guard case .sessions(let version) = self else { return false }
         return version.hasSameBytes(as: "2025-11-25")

@@ -7,8 +7,8 @@ package enum RefusalForm: Sendable {
     /// A page for a person.
     case page
 
-    /// The format for the path of an endpoint: OAuth's are below `/oauth2/` (two have another name at the root), and that
-    /// of OpenID Connect is like them; a person who is on the way to a provider or back gets a page.
+    /// The format for the path of an endpoint: OAuth's are below `/oauth2/` (two have another name at the root), and
+    /// that of OpenID Connect is like them; a person who is on the way to a provider or back gets a page.
     /// - Parameter isNavigation: whether a browser asked, to show the answer.
     package init(path: String, isNavigation: Bool = false) {
         let begins = { (prefix: String) in path.utf8.starts(with: prefix.utf8) }

@@ -2,7 +2,8 @@ import Encodings
 import IdentityProviders
 
 /// The identifier of a protected resource (RFC 8707 section 2), in the one form in which identifiers are compared:
-/// scheme and host in lower case, an IPv6 address as in RFC 5952, no default port, and `/` for an empty path. Path and query are compared exactly.
+/// scheme and host in lower case, an IPv6 address as in RFC 5952, no default port, and `/` for an empty path. Path and
+/// query are compared exactly.
 package struct ResourceIdentifier: Sendable, Hashable {
     /// The form that is compared.
     package let normalized: String

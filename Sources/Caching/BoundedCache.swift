@@ -1,9 +1,9 @@
 /// A dictionary of bounded weight that forgets what was not asked for lately, and what is past its end.
 ///
 /// Entries lie in an array, around which a hand moves when there is no room (the CLOCK algorithm, also called second
-/// chance): an entry that was asked for since the hand last came by stays, and any other goes. So all of the capacity is
-/// used, and what is asked for once makes room before what is asked for often. An entry needs no links to others, as it
-/// would in a list ordered by use (LRU), and being asked for moves nothing.
+/// chance): an entry that was asked for since the hand last came by stays, and any other goes. So all of the capacity
+/// is used, and what is asked for once makes room before what is asked for often. An entry needs no links to others, as
+/// it would in a list ordered by use (LRU), and being asked for moves nothing.
 ///
 /// Not thread-safe: confined to an event loop, or kept under a lock.
 ///

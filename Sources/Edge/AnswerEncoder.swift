@@ -49,7 +49,7 @@ struct AnswerEncoder {
             out.writeStaticString("Connection: keep-alive\r\n")
         }
         out.writeStaticString("\r\n")
-        self.head = out
+        head = out
     }
 
     /// A part of the body; no pieces where the answer has no body.

@@ -112,7 +112,8 @@ extension ConnectionMachine {
         state = .request(request)
     }
 
-    /// The request waits to become a tunnel. A client that has closed its side, which no tunnel survives, waits for none.
+    /// The request waits to become a tunnel. A client that has closed its side, which no tunnel survives, waits for
+    /// none.
     mutating func expectTunnel() {
         guard case .request(var request) = state else { return }
         if isInputClosed { return close() }

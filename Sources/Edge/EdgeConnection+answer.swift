@@ -5,8 +5,10 @@ import NIOCore
 
 /// The answering side of a connection.
 extension EdgeConnection: ResponseWriter {
+    /// Reads no more of the request's body until ``resumeBody()``.
     package func pauseBody() { machine.pauseBody() }
 
+    /// Lets the body flow again.
     package func resumeBody() {
         machine.resumeBody()
         act()
@@ -66,6 +68,8 @@ extension EdgeConnection: ResponseWriter {
         }
     }
 
+    /// Sends what was written, a head that is still held included, once the loop has processed everything that has
+    /// arrived.
     package func flushResponse() {
         guard let context else { return }
         if let head = encoder.heldHead() { write(head, to: context) }
@@ -166,8 +170,11 @@ extension EdgeConnection: ResponseWriter {
         resumeReading()
     }
 
+    /// Has the access log name the upstream.
     package func upstreamAsked(_ place: String) { record.asked(place) }
+    /// Has the access log name the upstream that could not be connected to.
     package func upstreamNotReached(_ place: String) { record.notReached(place) }
+    /// Ends the time that the record counts for the upstream.
     package func upstreamAnswered() { record.upstreamAnswered() }
 
     /// Counted in the record; sent with the next flush.
@@ -176,6 +183,8 @@ extension EdgeConnection: ResponseWriter {
         if let context { write(bytes, to: context) }
     }
 
+    /// Flushes once the loop has processed everything that has arrived.
     package func flushTunnel() { flush() }
+    /// Flushes at once, for bytes that must not wait.
     package func flushTunnelNow() { flushNow() }
 }

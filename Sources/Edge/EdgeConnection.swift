@@ -9,8 +9,11 @@ import NIOCore
 /// through an ``HTTP2Stream`` as HTTP/2. After an upgrade its bytes belong to a ``Tunnel``. Confined to its event loop.
 /// A connection holds one request at a time; those that the client sends after it wait in its machine.
 package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
+    /// Bytes of the client.
     package typealias InboundIn = ByteBuffer
+    /// Bytes that a tunnel's application writes.
     package typealias OutboundIn = ByteBuffer
+    /// Bytes for the client.
     package typealias OutboundOut = ByteBuffer
 
     /// What the configuration said when the current request began.
@@ -49,11 +52,11 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     /// All bytes for the client are written through this.
     package var output: DirectOutput
     /// Whether the connection has failed, and was not closed properly.
-    package private(set) var wasReset = false
+    package internal(set) var wasReset = false
     private var isActing = false
-    private var isReadPending = false
+    var isReadPending = false
     /// Whether the channel takes bytes, according to the last event; asking the channel would cost more.
-    private var isWritable = true
+    var isWritable = true
     private(set) var isFlushPending = false
 
     init(snapshot: EdgeSnapshot, loop: LoopState, channel: any Channel, origin: ConnectionOrigin) {
@@ -68,8 +71,11 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         self.exchangeDeadline = ConnectionDeadline(loop.deadlines)
     }
 
+    /// The event loop of the channel.
     package var eventLoop: any EventLoop { channel.eventLoop }
+    /// The time limits of the loop.
     package var deadlines: DeadlineWheel { loop.deadlines }
+    /// The current time in the format of `Date`.
     package var date: String { loop.date() }
     /// Whether the client takes bytes. A stream's window opens and closes without an event for each change, so its
     /// channel is asked.
@@ -78,11 +84,12 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     package var opensTunnelOnSuccess: Bool { origin.isStream }
     /// False for a stream of HTTP/2, whose field values SwiftNIO keeps as text.
     package var takesAnyBytes: Bool { !origin.isStream }
+    /// How fields are sent: as pairs over HTTP/2, as lines over HTTP/1.1.
     package var answerForm: AnswerFields.Form { origin.isStream ? .pairs : .lines }
     /// The bytes that have arrived after the head of the request being answered.
     var inbound: ByteBuffer { machine.inbound }
 
-    // MARK: Obeying the machine
+    // MARK: Actions of the machine
 
     /// Carries out the actions that are due, after every event, and reads on where bytes are wanted. An action that
     /// causes an event does not act again; the loop that runs takes it up.
@@ -165,7 +172,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     }
 
     /// Releases everything, when no answer is possible any more.
-    private func letGo() {
+    func letGo() {
         deadline.cancel()
         let (tunnel, exchange) = (self.tunnel, self.exchange)
         self.tunnel = nil
@@ -205,7 +212,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         act()
     }
 
-    private var wantsBytes: Bool {
+    var wantsBytes: Bool {
         if let tunnel { tunnel.wantsBytes } else { machine.wantsBytes }
     }
 
@@ -242,99 +249,5 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
     func flushAll(_ context: ChannelHandlerContext) {
         // Frames do not go through `output`.
         if stream != nil { context.flush() } else { flushOutput(context) }
-    }
-
-    // MARK: Channel events
-
-    /// Registers the connection with its loop, and gives it `server.header_timeout` for its first request.
-    package func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
-        loop.connections[ObjectIdentifier(self)] = self
-        deadline.arm(after: services.headerTimeout, for: self)
-        guard loop.isDraining else { return }
-        machine.openedWhileDraining()
-        act()
-    }
-
-    /// Takes it out again.
-    package func handlerRemoved(context: ChannelHandlerContext) {
-        loop.connections[ObjectIdentifier(self)] = nil
-        deadline.cancel()
-        exchangeDeadline.cancel()
-        self.context = nil
-        stream = nil
-    }
-
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
-
-    /// A burst of reads is over: a tunnel flushes what it has passed on.
-    package func channelReadComplete(context: ChannelHandlerContext) {
-        tunnel?.receivedAll()
-        context.fireChannelReadComplete()
-    }
-
-    /// Holds the read back while nothing more can be taken, which is what slows a fast sender down.
-    package func read(context: ChannelHandlerContext) {
-        if wantsBytes { context.read() } else { isReadPending = true }
-    }
-
-    // A tunnel's application writes to the channel. Its bytes must not overtake those that are held.
-
-    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if tunnel != nil { record.bytesOut += Int64(unwrapOutboundIn(data).readableBytes) }
-        if promise == nil {
-            write(unwrapOutboundIn(data), to: context)
-        } else {
-            write(data, promise: promise, to: context)
-        }
-    }
-
-    package func flush(context: ChannelHandlerContext) { flushAll(context) }
-
-    /// Lets the tunnel or the exchange go on once the client takes bytes.
-    package func channelWritabilityChanged(context: ChannelHandlerContext) {
-        isWritable = context.channel.isWritable
-        if isWritable {
-            if let tunnel { tunnel.clientBecameWritable() } else { exchange?.clientBecameWritable() }
-        }
-        context.fireChannelWritabilityChanged()
-    }
-
-    /// The channel is closed: everything is released and recorded.
-    package func channelInactive(context: ChannelHandlerContext) {
-        machine.gone()
-        letGo()
-        context.fireChannelInactive()
-    }
-
-    /// Notices that the client has closed its side, which may keep the other one open (half-closure).
-    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? ChannelEvent, event == .inputClosed { inputClosed() }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    /// Gives the connection up, without an answer.
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A reset or a TLS fault: the channel can't be used any more, and no answer can reach the client.
-        wasReset = true
-        machine.gone()
-        letGo()
-        if origin.isStream { context.close(promise: nil) } else { context.closeWithoutPeer() }
-    }
-}
-
-extension EdgeConnection: DeadlineHolder {
-    package func deadlinePassed() {
-        machine.deadlinePassed(clientTakes: channel.isWritable)
-        act()
-    }
-
-    /// The gateway stops: an idle connection is closed now, any other after its answer; a tunnel is ended by its own
-    /// rules.
-    package func drain() {
-        machine.drain()
-        if let tunnel { return tunnel.drain() }
-        exchange?.gatewayStops()
-        act()
     }
 }

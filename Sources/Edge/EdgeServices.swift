@@ -113,7 +113,8 @@ package final class EdgeServices: Sendable {
         self.assets = Dictionary(assets.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Applies the limits of this configuration to sockets that are opened from now on. Sockets that are open stay open.
+    /// Applies the limits of this configuration to sockets that are opened from now on. Sockets that are open stay
+    /// open.
     package func limitSockets() {
         let most = Self.mostSockets(configuration.limits)
         socketLimiter.limit(perSession: most.perSession, perUser: most.perUser)

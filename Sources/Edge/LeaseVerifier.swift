@@ -25,6 +25,7 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
     /// Milliseconds since the Unix epoch.
     package let clock: @Sendable () -> Int64
 
+    /// Creates the verifier of all event loops.
     package init(
         runtime: Runtime, securityGuard: SecurityGuard, watch: LeaseWatch, held: HeldSessions,
         heldAccounts: HeldSessions,
@@ -58,8 +59,8 @@ package struct LeaseVerifier: LeaseAuthority, Sendable {
         return knownEnd(of: terms)
     }
 
-    /// Why the lease is over, according to memory alone; nil where memory knows of no reason. Its time is not looked at:
-    /// ``LeaseTable`` does that.
+    /// Why the lease is over, according to memory alone; nil where memory knows of no reason. Its time is not looked
+    /// at: ``LeaseTable`` does that.
     package func knownEnd(of terms: LeaseTerms) -> LeaseEnd? {
         // Issuer or resource may have been taken out of the configuration since the admission.
         if !securityGuard.acceptsTokens(of: terms.foreignIssuer, for: terms.resource) { return .tokenRevoked }

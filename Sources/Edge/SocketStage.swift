@@ -123,7 +123,7 @@ struct SocketStage: GatedStage {
                 // Browsers fail a handshake that is answered without a subprotocol when they offered some, which they
                 // must do to carry credentials. Where the upstream chooses none, the gateway's own is answered.
                 ownProtocol: offers.carriesCredentials && offers.offersOwn ? Subprotocols.own : nil,
-                refuse: { self.refuse($0) }))
+                refuse: { refuse($0) }))
         connection.expectTunnel()
         services.metrics.upgrades.increment()
         return exchange
@@ -146,7 +146,7 @@ struct SocketStage: GatedStage {
         switch WebSocketHandshake.judge(head) {
         case .accepted(let key): return key
         case .notOffered:
-            throw Problem(.upgradeRequired, detail: "This path speaks WebSocket only.", reason: "no_upgrade")
+            throw Problem(.upgradeRequired, detail: "This path accepts only WebSocket upgrades.", reason: "no_upgrade")
         case .unsupportedVersion:
             throw Problem(.upgradeRequired, detail: "Sec-WebSocket-Version must be 13.", reason: "version")
         case .refused(let reason):

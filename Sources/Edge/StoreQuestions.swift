@@ -9,6 +9,7 @@ import Synchronization
 /// and answers that are there together come back together: where the store is a file, a change of threads takes longer
 /// than an answer. Confined to its loop.
 package final class StoreQuestions {
+    /// What the store's answer leads to: an admission, or the refusal of the request.
     package typealias Answer = Result<Admission, Problem>
 
     private let loop: any EventLoop

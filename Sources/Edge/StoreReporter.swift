@@ -16,6 +16,7 @@ package struct StoreReporter {
     /// Where outages and their ends are told.
     package let logger: Logger
 
+    /// - Parameter grace: `state.grace`, in milliseconds.
     package init(state: any StateSurface, securityGuard: SecurityGuard, grace: Int64, logger: Logger) {
         self.state = state
         self.securityGuard = securityGuard

@@ -7,6 +7,7 @@ package struct ToolService: Sendable {
     /// Opens a session of a caller, and returns its id.
     let open: @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String
 
+    /// - Parameter open: opens a session of a caller and returns its id. Throws what refuses it, or the store's errors.
     package init(
         server: ToolServer,
         open: @escaping @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String

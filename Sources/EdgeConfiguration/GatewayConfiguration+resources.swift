@@ -64,7 +64,8 @@ extension GatewayConfiguration {
         }
     }
 
-    /// Whether an entry of `authorization_servers` is the gateway, or another issuer whose users all belong to one tenant.
+    /// Whether an entry of `authorization_servers` is the gateway, or another issuer whose users all belong to one
+    /// tenant.
     package func isAuthorizationServer(_ server: String) -> Bool {
         if let own = tokens.issuer, own.utf8.elementsEqual(server.utf8) { return true }
         return issuers.contains { $0.issuer.utf8.elementsEqual(server.utf8) && $0.tenants.count == 1 }

@@ -4,7 +4,7 @@ extension IdentityProviderConfiguration {
     /// What is wrong with an entry: the key within it, and one sentence.
     package typealias Fault = (key: String, sentence: String)
 
-    /// The provider as the room `IdentityProviders` knows it, or everything that is wrong with the entry.
+    /// The provider as the module `IdentityProviders` knows it, or everything that is wrong with the entry.
     ///
     /// - Parameter secret: the client's secret, from wherever it comes; nil if there is none.
     package func resolved(secret: Secret?) -> (provider: ProviderConfiguration?, faults: [Fault]) {

@@ -33,7 +33,7 @@ extension RouteConfiguration {
         /// Tenants of the caller.
         public var tenants: [String]?
 
-        /// Anybody who meets the route's other terms.
+        /// Every caller that meets the route's other terms.
         public init() {}
 
         /// Whether a list is given that only a token can meet.

@@ -4,8 +4,9 @@ import NIOCore
 ///
 /// SwiftNIO lends the descriptor for the length of a closure, because a channel that has closed no longer owns it and
 /// another connection may have its number. Borrowing it anew for each write costs microseconds (a cast to a generic
-/// protocol), so it is borrowed once and used only while `Channel.isActive` is true. A channel closes its descriptor and
-/// becomes inactive in one step, without calling other code in between; `ChannelSocketTests` checks that this stays so.
+/// protocol), so it is borrowed once and used only while `Channel.isActive` is true. A channel closes its descriptor
+/// and becomes inactive in one step, without calling other code in between; `ChannelSocketTests` checks that this stays
+/// so.
 ///
 /// Confined to the channel's loop.
 package struct ChannelSocket {

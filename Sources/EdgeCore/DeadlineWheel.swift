@@ -60,7 +60,8 @@ package final class DeadlineWheel {
     package func turn(now: NIODeadline = .now()) {
         self.now = max(self.now, now)
         wheel.turn(to: Self.nanoseconds(self.now))
-        // All slots are emptied first: an alarm that is put in meanwhile may fall into one that was still to be emptied.
+        // All slots are emptied first: an alarm that is put in meanwhile may fall into one that was still to be
+        // emptied.
         var due: [Alarm] = []
         while let alarms = wheel.takeDue() { due += alarms }
         for alarm in due { look(at: alarm) }

@@ -67,8 +67,8 @@ package struct DirectOutput {
         self.socket = !isPlain ? .none : socket.map { .known($0) } ?? .fresh
     }
 
-    /// Holds the first bytes of a turn; false where they must be written through SwiftNIO. So are the first bytes of all:
-    /// finding the socket costs more than that, and many connections have one answer.
+    /// Holds the first bytes of a turn; false where they must be written through SwiftNIO. So are the first bytes of
+    /// all: finding the socket costs more than that, and many connections have one answer.
     fileprivate mutating func hold(_ bytes: ByteBuffer) -> Bool {
         guard held == nil, !isChannelBusy, mayBeDirect else { return false }
         if case .fresh = socket { return false }

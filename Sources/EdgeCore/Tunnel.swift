@@ -16,7 +16,8 @@ package protocol Tunnel: AnyObject {
     func drain()
     /// The route that the tunnel goes through no longer exists: send a Close with 4403 and end the connection.
     func routeGone()
-    /// Whether the tunnel takes more of the client's bytes now; when it becomes true again the tunnel reads the channel.
+    /// Whether the tunnel takes more of the client's bytes now; when it becomes true again the tunnel reads the
+    /// channel.
     var wantsBytes: Bool { get }
 }
 

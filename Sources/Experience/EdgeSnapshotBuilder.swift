@@ -40,8 +40,8 @@ struct EdgeSnapshotBuilder: Sendable {
     /// What all event loops know of the upstreams.
     let upstreamHealth = UpstreamHealthRegistry()
 
-    /// What every connection shares. May be called from any thread; nothing refers to the result until the snapshots are
-    /// changed.
+    /// What every connection shares. May be called from any thread; nothing refers to the result until the snapshots
+    /// are changed.
     ///
     /// - Parameter old: the services that are replaced.
     /// - Parameter configuration: already checked.
@@ -73,8 +73,8 @@ struct EdgeSnapshotBuilder: Sendable {
         }
     }
 
-    /// The authorization server of agents. One for the API of each snapshot, one for each gate, and one for each request
-    /// to the operator's API that needs it.
+    /// The authorization server of agents. One for the API of each snapshot, one for each gate, and one for each
+    /// request to the operator's API that needs it.
     func agents(for configuration: GatewayConfiguration) -> AgentAccess {
         AgentAccess(
             settings: AgentSettings(configuration, issuer: issuer), securityGuard: securityGuard, store: gateway.state,
@@ -110,9 +110,9 @@ struct EdgeSnapshotBuilder: Sendable {
             })
     }
 
-    /// The snapshot for one event loop; to be called on it. The cache of verified tokens is taken over from the snapshot
-    /// before it, and so is what all loops know of the upstreams. Connections to upstreams are not: the new pools begin
-    /// without any.
+    /// The snapshot for one event loop; to be called on it. The cache of verified tokens is taken over from the
+    /// snapshot before it, and so is what all loops know of the upstreams. Connections to upstreams are not: the new
+    /// pools begin without any.
     ///
     /// - Parameter tls: the TLS context of each route, in their order; nil for one without an upstream that uses TLS.
     /// - Throws: ``GatewayError`` for the URL of an upstream that can't be used.

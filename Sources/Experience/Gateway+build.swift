@@ -27,8 +27,8 @@ import TrafficCop
 /// 5. the edge: one set of caches, pools and leases per event loop;
 /// 6. the change feed into the leases; accepting begins.
 ///
-/// Where a step fails, what the steps before it have started is shut down, the last first; then the threads are stopped,
-/// which closes the listeners.
+/// Where a step fails, what the steps before it have started is shut down, the last first; then the threads are
+/// stopped, which closes the listeners.
 ///
 /// - Returns: a gateway that accepts connections; its background tasks begin with ``RunningGateway/serve(until:)``.
 /// - Throws: an error whose description is one sentence for the operator.

@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import Proxy
 
-/// What the configuration's entries become in the rooms below.
+/// What the configuration's entries become in the modules below.
 extension GatewayConfiguration {
     /// The pools of one event loop. A connection to an upstream may take as long as the route's `timeout`, and at most
     /// 5 s.

@@ -12,8 +12,9 @@ extension RunningGateway {
     /// Goes on with another configuration, from the next request on. Requests in progress and sockets go on, but for
     /// sockets whose route is gone, and for sockets and streams that rest on tokens that are accepted no more.
     ///
-    /// What a configuration can get wrong is found before anything is replaced, so that error has changed nothing. What a listener, the store, the
-    /// keys, tokens or sessions were set up with stays as it was at the start: the caller keeps these settings.
+    /// What a configuration can get wrong is found before anything is replaced, so that error has changed nothing. What
+    /// a listener, the store, the keys, tokens or sessions were set up with stays as it was at the start: the caller
+    /// keeps these settings.
     ///
     /// The loops change one after the other, so for a moment requests are answered by both configurations.
     ///

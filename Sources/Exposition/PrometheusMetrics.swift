@@ -8,8 +8,8 @@ import Synchronization
 /// `Counter` once and keep it. Metrics of the same label and dimensions share their value. Timers and aggregating
 /// recorders become histograms, of seconds and of the values recorded.
 ///
-/// The number of series is bounded: what is made beyond ``seriesLimit`` records nothing. So does a metric of a family that
-/// has another kind.
+/// The number of series is bounded: what is made beyond ``seriesLimit`` records nothing. So does a metric of a family
+/// that has another kind.
 public final class PrometheusMetrics: MetricsExposition {
     /// A family that is shown from the beginning, with a sentence about it, in the order given.
     public struct Family: Sendable, Hashable {

@@ -55,7 +55,8 @@ enum AgentPages {
         switch client.origin {
         case .document: "It is what <code>\(text(client.host ?? client.id))</code> publishes about itself."
         case .configured: "It was added by the operator of this server (<code>\(text(client.id))</code>)."
-        case .registered: "It chose this name itself, and nobody has checked it (<code>\(text(client.id))</code>)."
+        case .registered:
+            "The application chose this name itself; it has not been verified (<code>\(text(client.id))</code>)."
         }
     }
 

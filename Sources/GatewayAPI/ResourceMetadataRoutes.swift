@@ -2,8 +2,8 @@ import AuthorizationServer
 import Encodings
 import HTTPTypes
 
-/// The metadata of protected resources (RFC 9728), one document each. They are public, made once for each configuration, and
-/// may be cached for five minutes.
+/// The metadata of protected resources (RFC 9728), one document each. They are public, made once for each
+/// configuration, and may be cached for five minutes.
 enum ResourceMetadataRoutes {
     /// The path of a resource at `/`, and the beginning of all others.
     static let path = ProtectedResource.metadataPath(of: "/")

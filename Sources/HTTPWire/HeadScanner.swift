@@ -75,6 +75,6 @@ public struct HeadScanner: Sendable {
         guard second == Byte.lineFeed else { throw WireError(.lineEnding, "bare CR") }
         buffer.moveReaderIndex(forwardBy: 2)
         skippedEmptyLine = true
-        return buffer.readableBytes > 0 ? try self.passEmptyLine(&buffer) : false
+        return buffer.readableBytes > 0 ? try passEmptyLine(&buffer) : false
     }
 }

@@ -33,7 +33,7 @@ public struct UTF8Scanner: Sendable {
                     continue
                 }
             }
-            guard self.take(bytes[position]) else { return false }
+            guard take(bytes[position]) else { return false }
             position += 1
         }
         return true

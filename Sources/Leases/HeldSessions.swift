@@ -8,6 +8,7 @@ import Synchronization
 package final class HeldSessions: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
+    /// A set without leases.
     package init() {}
 
     /// Adds a lease of a session.

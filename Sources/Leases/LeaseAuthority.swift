@@ -11,8 +11,8 @@ package protocol LeaseAuthority {
     func knownEnd(of terms: LeaseTerms) -> LeaseEnd?
     /// Whether memory knows that the session of these terms is live, or they have none.
     func knowsSession(of terms: LeaseTerms) -> Bool
-    /// Asks the store about a lease that was added before. What ends it is told to the table before `done` is called, which
-    /// may be on any thread.
+    /// Asks the store about a lease that was added before. What ends it is told to the table before `done` is called,
+    /// which may be on any thread.
     func confirm(_ terms: LeaseTerms, done: @escaping @Sendable () -> Void)
     /// A number that grows with every revocation.
     var revocationCount: UInt64 { get }

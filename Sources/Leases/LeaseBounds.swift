@@ -5,6 +5,9 @@ package struct LeaseBounds: Sendable {
     /// How long a socket or stream may last regardless of refreshes, in milliseconds.
     package var maxLifetime: Int64
 
+    /// - Parameters:
+    ///   - clockSkew: `tokens.clock_skew`, in milliseconds.
+    ///   - maxLifetime: `websocket.max_lifetime`, in milliseconds.
     package init(clockSkew: Int64, maxLifetime: Int64) {
         self.clockSkew = clockSkew
         self.maxLifetime = maxLifetime

@@ -9,5 +9,6 @@ package protocol LeaseHolder: AnyObject {
 }
 
 extension LeaseHolder {
+    /// Does nothing: for a holder that has done everything in ``leaseEnded(_:)``.
     package func settle() {}
 }

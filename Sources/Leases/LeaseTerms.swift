@@ -39,6 +39,7 @@ package struct LeaseTerms: Sendable {
     /// When it was admitted, in Unix milliseconds. Changes after that may not have been noticed.
     package var admittedAt: Int64 = 0
 
+    /// The terms of a lease that nothing ends.
     package init() {}
 
     /// The next time at which it may expire.

@@ -8,6 +8,9 @@ package struct SocketClose: Equatable {
     /// At most 123 bytes.
     package let reason: String
 
+    /// - Parameters:
+    ///   - code: one that may be sent (RFC 6455 section 7.4).
+    ///   - reason: at most 123 bytes of UTF-8.
     package init(code: UInt16, reason: String) {
         self.code = code
         self.reason = reason

@@ -37,6 +37,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         /// Whether `Mcp-Session-Id` is left out of the answer.
         package var dropsProtocolSession = false
 
+        /// The terms of a request that any upstream of the route may answer, and whose answer is not judged.
         package init(
             head: ByteBuffer, timeout: TimeAmount, maxBody: Int64? = nil, ownsCORS: Bool, admission: Admission,
             isLeased: Bool, leaseBounds: LeaseBounds, receivedAt: Int64
@@ -52,25 +53,25 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         }
     }
 
-    private let writer: any ResponseWriter
-    private let pool: UpstreamPool
-    private let leases: LeaseTable
+    let writer: any ResponseWriter
+    let pool: UpstreamPool
+    let leases: LeaseTable
     private let log: UpstreamLog
-    private let terms: Terms
+    let terms: Terms
     private let isChunked: Bool
-    private let isHead: Bool
-    private let deadline: ConnectionDeadline
+    let isHead: Bool
+    let deadline: ConnectionDeadline
 
-    private var machine: ProxyMachine
+    var machine: ProxyMachine
     private var isActing = false
-    private var upstream: UpstreamConnection?
-    private var leaseID: LeaseTable.ID?
+    var upstream: UpstreamConnection?
+    var leaseID: LeaseTable.ID?
     /// How many revocations there had been when the request was admitted.
-    private let revocationsBefore: UInt64
+    let revocationsBefore: UInt64
     /// Whether a connection was asked for.
     private var hasAskedForConnection = false
     /// The upstream that was asked last.
-    private var asked: Int?
+    var asked: Int?
     /// Whether the lease has just ended, and the client alone is told of it.
     private var isTelling = false
     /// Whether the client was told that the answer ends, and its connection is still to be closed.
@@ -78,8 +79,12 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// The connection to the upstream, to be given back once the clients of all leases that ended have been told.
     private var abandoned: UpstreamConnection?
 
+    /// False: the upstream answers `Expect: 100-continue`.
     package var wantsContinueFromGateway: Bool { false }
 
+    /// Begins nothing: ``start()`` asks for a connection.
+    ///
+    /// - Parameter request: the client's head: its framing and method.
     package init(
         writer: any ResponseWriter, pool: UpstreamPool, leases: LeaseTable, log: UpstreamLog, request: RequestHead,
         terms: Terms
@@ -101,22 +106,29 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     // MARK: Events
 
+    /// Asks for a connection to an upstream, and arms the time limit.
     package func start() {
         deadline.arm(after: terms.timeout, for: self)
         act { $0.start() }
     }
 
+    /// A part of the request's body. It waits where the upstream does not take it yet.
     package func received(body: ByteBuffer) { act { $0.received(body: body) } }
 
+    /// The request's body is complete.
     package func receivedEnd() { act { $0.receivedEnd() } }
 
+    /// Passes on what waited for the client, and reads on from the upstream.
     package func clientBecameWritable() {
         act()
         upstream?.resumeReading()
     }
 
+    /// Gives the upstream up.
     package func clientGone() { act { $0.clientGone() } }
 
+    /// An answer that has begun is aborted, so that the client can see that it is incomplete; before that the request
+    /// is refused.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         isTelling = true
@@ -131,6 +143,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         if !isCut { writer.abortResponse() }
     }
 
+    /// Closes what ``leaseEnded(_:)`` has left open: the client's connection and the one to the upstream.
     package func settle() {
         if isCut {
             isCut = false
@@ -142,9 +155,13 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     /// Only an answer that its lease ends is one that stays open.
     package var lastingKind: LastingKind? { leaseID != nil && machine.endsWithLease ? .stream : nil }
+    /// When the lease ends if nothing extends it, in ms since the epoch; nil without a lease.
     package var endsAt: Int64? { leaseID.flatMap(leases.terms(of:))?.due }
+    /// Ends the lease, which aborts the answer.
     package func endedByOperator() { if let leaseID { leases.end(leaseID, .endedByOperator) } }
 
+    /// The route's `timeout` has passed: 504 before the answer has begun, an aborted answer after that. The limit is
+    /// set again where another one ends the exchange.
     package func deadlinePassed() {
         let isPatient = machine.deadlinePassed(
             clientTakes: writer.isClientWritable, upstreamTakes: upstream?.isWritable ?? true)
@@ -152,22 +169,29 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         act()
     }
 
+    /// Whether the client and the machine take more of the answer now.
     package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
 
+    /// Bytes of the answer, as they came.
     package func upstreamReceived(_ bytes: ByteBuffer) { act { $0.upstreamReceived(bytes) } }
 
+    /// A burst of reads is over: what was passed on is flushed, or a lease is taken.
     package func upstreamReceivedAll() { act { $0.upstreamReceivedAll() } }
 
+    /// Sends more of the request's body.
     package func upstreamBecameWritable() { act() }
 
+    /// The upstream has closed or failed: the request is tried again where that is safe, else the exchange ends.
     package func upstreamClosed() {
         act { $0.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true) }
     }
 
     // MARK: A connection
 
+    /// Whether a connection is still wanted.
     package var isSeekingUpstream: Bool { machine.isConnecting }
 
+    /// Sends the request on the connection.
     package func connected(to connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
         asked = connection.member
@@ -177,13 +201,16 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         act()
     }
 
+    /// One member could not be reached: the machine asks for another.
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
         writer.upstreamNotReached(pool.target(member).place)
         act { $0.failedToConnect(to: member, fault) }
     }
 
+    /// Every member was tried: 502.
     package func noUpstreamLeft() { act { $0.noUpstreamLeft() } }
 
+    /// Every member has as many requests or connections as it may: 503.
     package func upstreamsAreFull() { act { $0.upstreamsAreFull() } }
 
     // MARK: Actions
@@ -195,7 +222,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     ///
     /// The event and the first question for actions share one access to the machine, since each access is checked for
     /// exclusivity at run time.
-    private func act(_ event: (inout ProxyMachine) -> Void) {
+    func act(_ event: (inout ProxyMachine) -> Void) {
         guard !isActing else { return event(&machine) }
         isActing = true
         var next = machine.next(
@@ -250,98 +277,5 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         deadline.cancel()
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
-    }
-
-    // MARK: Towards the client
-
-    private func sendInterim(_ head: ResponseHead) {
-        // Only the final head is judged.
-        let out = ResponseFilter.head(
-            of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false,
-            dropsProtocolSession: terms.dropsProtocolSession || terms.judge != nil, date: nil)
-        writer.sendInterim(out, isContinue: head.status == 100)
-    }
-
-    /// Takes the lease of a stream before it begins, and has the route's judge look at the head. Where memory does not know
-    /// the session, the store is asked: it may have ended while the upstream thought, when there was no lease.
-    private func judge(_ head: ResponseHead) {
-        if machine.endsWithLease { takeLease() }
-        guard let judge = terms.judge else { return confirmLease() }
-        guard let member = upstream?.member else {
-            return machine.answerJudged(Problem(.upstreamUnavailable, reason: "upstream_closed"))
-        }
-        switch judge.judge(head, of: pool.target(member)) {
-        case .pass: confirmLease()
-        case .refuse(let problem): machine.answerJudged(problem)
-        case .ask(let answer):
-            answer.assumeIsolated().whenComplete { result in
-                switch result {
-                case .success(nil): self.confirmLease()
-                case .success(let refusal?): self.act { $0.answerJudged(refusal) }
-                case .failure: self.act { $0.answerJudged(Problem(.storeUnavailable, reason: "store_unavailable")) }
-                }
-                self.upstream?.resumeReading()
-            }
-        }
-    }
-
-    private func confirmLease() {
-        let bound = NIOLoopBound(self, eventLoop: writer.eventLoop)
-        let isAsked = leaseID.map { id in
-            leases.confirm(id) {
-                bound.eventLoop.execute {
-                    let exchange = bound.value
-                    exchange.act { $0.answerJudged(nil) }
-                    exchange.upstream?.resumeReading()
-                }
-            }
-        }
-        if isAsked != true { act { $0.answerJudged(nil) } }
-    }
-
-    private func startAnswer(_ head: ResponseHead) {
-        writer.upstreamAnswered()
-        if let asked { pool.answered(asked, status: head.status) }
-        guard writer.takesAnyBytes || ResponseFilter.isText(head) else {
-            return machine.cannotPassOn(reason: "upstream_answer_not_utf8")
-        }
-        if let end = endBeforeAnswer { return machine.admissionEnded(Problem(endedBeforeUse: end)) }
-        deadline.arm(after: terms.timeout)
-        // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
-        // 8.6).
-        let keepsLength = head.framing == .none && head.status != 204 && (isHead || head.status == 304)
-        let out = ResponseFilter.head(
-            of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: keepsLength,
-            dropsProtocolSession: terms.dropsProtocolSession, date: writer.date)
-        writer.startResponse(out, framing: ResponseFraming(of: head))
-    }
-
-    /// Why what admitted the request is over. While the upstream was preparing its answer there was no lease that could
-    /// have told. Unless it is a stream, only a revocation counts.
-    private var endBeforeAnswer: LeaseEnd? {
-        if let leaseID { return leases.endBeforeUse(of: leaseID) }
-        guard leases.revocationCount != revocationsBefore, var lease = leaseTerms() else { return nil }
-        lease.sessionID = nil
-        return leases.endBeforeUse(of: lease)
-    }
-
-    /// Takes a lease for an answer that is not complete after its first burst of bytes. A stream is ended by everything
-    /// that ends its lease, any other answer only by a revocation.
-    private func takeLease() {
-        guard leaseID == nil, let lease = leaseTerms() else { return }
-        leaseID = leases.insert(lease, holder: self)
-        machine.leaseTaken()
-    }
-
-    /// nil for an open route.
-    private func leaseTerms() -> LeaseTerms? {
-        var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
-        if !machine.endsWithLease {
-            lease?.expiresAt = nil
-            lease?.endsAt = .max
-            lease?.account = nil
-            lease?.allow = nil
-        }
-        return lease
     }
 }

@@ -61,7 +61,7 @@ struct ProxyMachine {
         case over(Ending)
     }
 
-    private enum Ending {
+    enum Ending {
         case complete
         case fail(Problem)
         case abort
@@ -71,16 +71,16 @@ struct ProxyMachine {
     /// The most bytes of a body that are held while there is no connection.
     static let maxHeld = 64 * 1024
 
-    private let terms: Terms
+    let terms: Terms
     private var phase = Phase.created
-    private var attempt: UpstreamAttempt
-    private var flow = AnswerFlow()
+    var attempt: UpstreamAttempt
+    var flow = AnswerFlow()
     private var receivedBytes: Int64 = 0
     private var isBodyPaused = false
     /// The head that is being judged.
-    private var judgedHead: ResponseHead?
+    var judgedHead: ResponseHead?
     /// The head that was judged and may be passed on.
-    private var passedHead: ResponseHead?
+    var passedHead: ResponseHead?
 
     // The ending.
     private var isSettled = false
@@ -273,71 +273,11 @@ struct ProxyMachine {
         }
     }
 
-    private mutating func end(_ ending: Ending, reuse: Bool = false) {
+    mutating func end(_ ending: Ending, reuse: Bool = false) {
         if case .over = phase { return }
         phase = .over(ending)
         attempt.end(reuse: reuse)
     }
 
-    private mutating func fail(_ problem: Problem) { end(.fail(problem)) }
-}
-
-// MARK: - The answer
-
-extension ProxyMachine {
-    private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
-        if judgedHead != nil { return nil }
-        if let head = passedHead.take() { return start(head) }
-        switch attempt.answer.next(takesBody: clientTakes) {
-        case .interim(let head): return .sendInterim(head)
-        case .start(let head):
-            flow.expects(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
-            // A stream's lease is looked at first.
-            guard terms.isJudged || flow.isStream else { return start(head) }
-            judgedHead = head
-            return .judgeAnswer(head)
-        case .part(let part):
-            flow.passedPart()
-            return .sendAnswer(part)
-        case .wait: return nextOfPause(clientTakes)
-        case .end: end(.complete, reuse: mayReuse)
-        case .cut where attempt.answer.hasStarted, .malformed where attempt.answer.hasStarted: end(.abort)
-        case .cut: fail(Problem(.upstreamUnavailable, reason: "upstream_closed"))
-        case .malformed:
-            attempt.recordFault(.malformed)
-            fail(Problem(.upstreamUnavailable, reason: UpstreamFault.malformed.reason))
-        case .unexpected, .switched: fail(Problem(.upstreamUnavailable, reason: "unexpected_interim_answer"))
-        }
-        return next(clientTakes: clientTakes, upstreamTakes: true)
-    }
-
-    private mutating func start(_ head: ResponseHead) -> Action {
-        flow.started()
-        return .startAnswer(head)
-    }
-
-    /// The action that is due while no more of an unfinished answer can be passed on.
-    private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
-        guard attempt.answer.hasStarted, attempt.answer.isBurstOver || !clientTakes else { return nil }
-        switch flow.nextOfPause() {
-        case .takeLease: return .takeLease
-        case .flush: return .flushAnswer
-        case nil: return nil
-        }
-    }
-
-    /// Whether the connection may carry another exchange: request and answer were complete, no bytes followed them, and
-    /// no other implementation could see the end of the answer in another place.
-    private var mayReuse: Bool {
-        guard let head = attempt.answer.head, head.keepAlive, !attempt.answer.isUpstreamOver, !attempt.answer.hasMore,
-            attempt.unsent.isSent
-        else { return false }
-        // If the announced body came nevertheless, its bytes would be taken for the next exchange's answer.
-        let announcesBody = head.contentLength.map { $0 > 0 } ?? head.present.contains(.transferEncoding)
-        if head.framing == .none, announcesBody { return false }
-        switch terms.method {
-        case .get, .head, .delete, .options: return terms.framing == .none || terms.framing == .length(0)
-        default: return true
-        }
-    }
+    mutating func fail(_ problem: Problem) { end(.fail(problem)) }
 }

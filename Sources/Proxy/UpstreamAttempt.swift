@@ -30,6 +30,7 @@ package struct UpstreamAttempt {
         /// Whether `101 Switching Protocols` was asked for.
         package var expectsSwitch = false
 
+        /// Creates the terms of a request, by default of one that is neither HEAD nor an upgrade.
         package init(
             framing: BodyFraming, reuse: Reuse, isRepeatable: Bool, isHead: Bool = false, expectsSwitch: Bool = false
         ) {

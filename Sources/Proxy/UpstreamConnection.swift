@@ -19,8 +19,11 @@ package protocol UpstreamUser: AnyObject {
 /// One connection to an upstream: lent to one exchange at a time. Confined to its event loop, which is that of the
 /// client it is lent for.
 package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
+    /// Bytes of the upstream.
     package typealias InboundIn = ByteBuffer
+    /// Not written to by other handlers.
     package typealias OutboundIn = ByteBuffer
+    /// Bytes for the upstream.
     package typealias OutboundOut = ByteBuffer
 
     /// The channel of the connection.
@@ -140,15 +143,20 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     // MARK: Channel events
 
+    /// Keeps the context, for writing.
     package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    /// Nothing can be written any more.
     package func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
+    /// Holds the read back while the user takes no bytes, which slows the upstream down.
     package func read(context: ChannelHandlerContext) {
         if user?.wantsUpstreamBytes ?? true { context.read() } else { isReadPending = true }
     }
 
+    /// Hands what was written to the kernel.
     package func flush(context: ChannelHandlerContext) { flushOutput(context) }
 
+    /// Gives bytes to the user. A connection on which bytes come that no request has asked for is closed.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let user else {
             // Bytes that were not asked for must not be taken for the next exchange's answer.
@@ -163,23 +171,27 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         user.upstreamReceived(unwrapInboundIn(data))
     }
 
+    /// A burst of reads is over.
     package func channelReadComplete(context: ChannelHandlerContext) {
         user?.upstreamReceivedAll()
         context.fireChannelReadComplete()
     }
 
+    /// Lets the user go on once the upstream takes bytes.
     package func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
         if isWritable { user?.upstreamBecameWritable() }
         context.fireChannelWritabilityChanged()
     }
 
+    /// The upstream has closed: the user is told, and an idle connection leaves the pool.
     package func channelInactive(context: ChannelHandlerContext) {
         isOpen = false
         if let user { user.upstreamClosed() } else { pool.forget(self) }
         context.fireChannelInactive()
     }
 
+    /// Keeps the first error as the cause, and closes.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         isOpen = false
         isBroken = true

@@ -7,6 +7,7 @@ package final class UpstreamLog: Sendable {
     private let clock: @Sendable () -> Int64
     private let pacer = Mutex(UpstreamFaultPacer())
 
+    /// - Parameter clock: milliseconds since the Unix epoch.
     package init(logger: Logger, clock: @escaping @Sendable () -> Int64) {
         self.logger = logger
         self.clock = clock

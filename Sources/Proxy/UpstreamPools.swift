@@ -6,6 +6,9 @@ package final class UpstreamPools {
     /// The pool of the external Runtime; nil when the Runtime is embedded.
     package let runtime: UpstreamPool?
 
+    /// - Parameters:
+    ///   - pools: one for each route, in the order of the configuration.
+    ///   - runtime: the pool of the external Runtime; nil where there is none.
     package init(pools: [UpstreamPool], runtime: UpstreamPool?) {
         self.pools = pools
         self.runtime = runtime

@@ -41,7 +41,7 @@ extension Runtime {
     /// - Parameter body: the intent, as on a socket; `type` and `id` are optional.
     /// - Throws: ``AgentFault``, or the store's errors.
     package func execute(permit: Permit, intentJSON body: some Collection<UInt8>) async throws -> String {
-        try await self.execute(
+        try await execute(
             permit: permit, intent: AgentProtocol.intent(body, isFrame: false, limits: agentLimits))
     }
 

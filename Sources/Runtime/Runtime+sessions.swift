@@ -30,14 +30,14 @@ extension Runtime {
 
     /// Ends a session for a caller with a proof for it. It may be called again for an ended session.
     package func end(id: String, proof: SessionProof) async throws -> EndedSession {
-        try await self.end(id, .end(proof))
+        try await end(id, .end(proof))
     }
 
     /// Ends a session for the gateway itself, without a proof.
     /// - Returns: nil if there is no such session.
     package func end(id: String) async throws -> EndedSession? {
         do {
-            return try await self.end(id, .end(nil))
+            return try await end(id, .end(nil))
         } catch let fault as SessionFault where fault == .mismatch {
             return nil
         }

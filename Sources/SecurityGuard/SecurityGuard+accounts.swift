@@ -101,7 +101,8 @@ extension SecurityGuard {
     ///
     /// - Parameters:
     ///   - clientID: if given, only a family of that client is accepted; if not, none that is for a resource.
-    ///   - narrowing: the scopes of the new access token, if fewer than the family's are asked for. Only for a resource.
+    ///   - narrowing: the scopes of the new access token, if fewer than the family's are asked for. Only for a
+    ///     resource.
     ///   - commit: writes the result durably, together with what else the caller has to check or write, and returns the
     ///     outcome. It may be called more than once if others refresh at the same time.
     package func refresh(

@@ -32,6 +32,7 @@ package final class AgentSocket: SocketApplication {
     /// No message is read before the Runtime has answered `ready`, nor while too many intents wait.
     package var wantsMessages: Bool { connection?.hasRoom ?? false }
 
+    /// Attaches the socket to its session in the Runtime. A session that has ended meanwhile closes it with 4403.
     package func opened(_ socket: EmbeddedSocket) {
         self.socket = socket
         guard let loop = socket.eventLoop else { return }
@@ -83,6 +84,7 @@ package final class AgentSocket: SocketApplication {
     /// The protocol has only text; the Runtime answers this with an error.
     package func received(binary: ByteBuffer) { connection?.receiveUnreadable() }
 
+    /// Detaches from the Runtime. An intent that runs goes on; those that wait are dropped.
     package func closed() {
         isClosed = true
         connection?.detach()

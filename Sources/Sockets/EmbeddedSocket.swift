@@ -50,6 +50,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
         act()
     }
 
+    /// Whether application and client take more now.
     package var wantsBytes: Bool {
         machine.wantsBytes(applicationTakes: application.wantsMessages, clientTakes: isClientWritable)
     }
@@ -57,18 +58,22 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
     /// Whether the client takes bytes. A client that does not read its answers is not read from either.
     private var isClientWritable: Bool { channel?.isWritable ?? true }
 
+    /// Bytes of frames, cut anywhere.
     package func received(_ bytes: ByteBuffer) {
         machine.received(bytes, now: deadlines.now)
         act()
     }
 
+    /// A burst of reads is over: sends what the application has answered.
     package func receivedAll() { channel?.flush() }
 
+    /// Goes on with messages that waited for the client.
     package func clientBecameWritable() {
         machine.clientBecameWritable()
         resume()
     }
 
+    /// Tells the application, and gives the lease, the reservation and the time limit back.
     package func clientGone() {
         machine.clientGone()
         act()
@@ -88,6 +93,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
         act()
     }
 
+    /// Tells the application, once the clients of all leases that ended have got their Close.
     package func settle() {
         machine.settle()
         act()
@@ -101,6 +107,7 @@ package final class EmbeddedSocket: Tunnel, LeaseHolder, DeadlineHolder, Lasting
 
     // MARK: Its operator
 
+    /// A socket, as long as it is open.
     package var lastingKind: LastingKind? { machine.isOpen ? .socket : nil }
     /// In ms since the epoch: the earliest of the token's expiry with the clock tolerance, the session's end and
     /// `websocket.max_lifetime`.

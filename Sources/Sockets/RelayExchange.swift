@@ -1,6 +1,5 @@
 import Answers
 import EdgeCore
-import Gate
 import HTTPWire
 import Leases
 import NIOCore
@@ -9,56 +8,9 @@ import Proxy
 /// Relays an upgrade to an upstream: does what ``RelayMachine`` decides.
 ///
 /// An upstream may answer with another status than `101`. That answer is passed on under the same lease that the socket
-/// would have had, and keeps the socket's reservation until it ends. Confined to the event loop of the client's connection.
+/// would have had, and keeps the socket's reservation until it ends. Confined to the event loop of the client's
+/// connection.
 package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, DeadlineHolder, LeaseHolder {
-    /// What the exchange has to know about the upgrade.
-    package struct Terms {
-        /// The head of the upgrade as the upstream gets it. With all fields and the empty line; see
-        /// ``ForwardedHead/upgrade(protocols:)``.
-        package var head: ByteBuffer
-        /// How long the upstream may take to connect, to begin its answer, and between two parts of it. It is the
-        /// `timeout` of the route and does not apply to the socket.
-        package var timeout: TimeAmount
-        /// `Sec-WebSocket-Accept` as the client's key demands it.
-        package var accept: String
-        /// Whether the gateway answers CORS questions on this route.
-        package var ownsCORS: Bool
-        /// What admitted the upgrade. When those credentials end, the socket ends.
-        package var admission: Admission
-        /// The configured limits of a socket's life.
-        package var leaseBounds: LeaseBounds
-        /// When the upgrade was admitted, in ms since the epoch.
-        package var admittedAt: Int64
-        /// The socket's reservation; nil where it is not counted.
-        package var reservation: SocketReservation?
-        /// Refuses the upgrade, in the form that the configuration asks for.
-        package var refuse: (Problem) -> Void
-        /// The subprotocol to answer with when the upstream chose none itself. Browsers fail a handshake that names
-        /// none of the protocols they offered (WHATWG WebSockets).
-        package var ownProtocol: String?
-
-        package init(
-            head: ByteBuffer, timeout: TimeAmount, accept: String, ownsCORS: Bool, admission: Admission,
-            leaseBounds: LeaseBounds, admittedAt: Int64, reservation: SocketReservation? = nil,
-            ownProtocol: String? = nil,
-            refuse: @escaping (Problem) -> Void
-        ) {
-            self.refuse = refuse
-            self.head = head
-            self.timeout = timeout
-            self.accept = accept
-            self.ownsCORS = ownsCORS
-            self.admission = admission
-            self.leaseBounds = leaseBounds
-            self.admittedAt = admittedAt
-            self.reservation = reservation
-            self.ownProtocol = ownProtocol
-        }
-
-        /// nil for an open route.
-        var lease: LeaseTerms? { admission.leaseTerms(leaseBounds, now: admittedAt) }
-    }
-
     private let writer: any ResponseWriter
     private let pool: UpstreamPool
     private let leases: LeaseTable
@@ -95,8 +47,10 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     // MARK: The client's side
 
+    /// False: an upgrade has no body to wait with.
     package var wantsContinueFromGateway: Bool { false }
 
+    /// Takes the lease, then asks for a connection to an upstream.
     package func start() {
         deadline.arm(after: terms.timeout, for: self)
         // Before the upstream is asked, so that what ends the session meanwhile refuses the upgrade.
@@ -111,17 +65,20 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Does nothing: an upgrade has no body.
     package func receivedEnd() {}
 
+    /// Passes on more of an answer other than 101.
     package func clientBecameWritable() {
         act()
         upstream?.resumeReading()
     }
 
+    /// Gives the upstream and the reservation up.
     package func clientGone() {
         machine.clientGone()
         act()
     }
 
-    /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is aborted.
+    /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is
+    /// aborted.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
         machine.leaseEnded(Problem(endedBeforeUse: end))
@@ -138,8 +95,10 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     // MARK: The upstream's side
 
+    /// Whether a connection is still wanted.
     package var isSeekingUpstream: Bool { machine.isConnecting }
 
+    /// Sends the upgrade on the connection.
     package func connected(to connection: UpstreamConnection, isPooled: Bool) {
         upstream = connection
         asked = connection.member
@@ -149,29 +108,35 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         act()
     }
 
+    /// One member could not be reached: the machine asks for another.
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
         writer.upstreamNotReached(pool.target(member).place)
         machine.failedToConnect(to: member, fault)
         act()
     }
 
+    /// Every member was tried: 502.
     package func noUpstreamLeft() {
         machine.noUpstreamLeft()
         act()
     }
 
+    /// Every member has as many requests or connections as it may: 503.
     package func upstreamsAreFull() {
         machine.upstreamsAreFull()
         act()
     }
 
+    /// Whether the client and the machine take more of the answer now.
     package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
 
+    /// Bytes of the answer, as they came.
     package func upstreamReceived(_ bytes: ByteBuffer) {
         machine.upstreamReceived(bytes)
         act()
     }
 
+    /// A burst of reads is over.
     package func upstreamReceivedAll() {
         machine.upstreamReceivedAll()
         act()
@@ -180,6 +145,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// Does nothing: the head is all that is sent before the socket is open.
     package func upstreamBecameWritable() {}
 
+    /// The upstream has closed or failed: the upgrade is refused with 502, or the answer ends.
     package func upstreamClosed() {
         machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
         act()

@@ -125,8 +125,8 @@ struct RelayMachine {
     /// There is a lease now. An event stream may then be silent without a time limit.
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
-    /// The lease is over: an answer that has begun is aborted, and in the place of one that has not, the client gets the
-    /// refusal.
+    /// The lease is over: an answer that has begun is aborted, and in the place of one that has not, the client gets
+    /// the refusal.
     mutating func leaseEnded(_ refusal: Problem) {
         flow.isLeaseHeld = false
         end(flow.hasStarted ? .abort : .fail(refusal))

@@ -4,6 +4,7 @@ package struct CoalescedWork: Sendable {
     private var isRequested = false
     private var isRunning = false
 
+    /// No work is requested, and none runs.
     package init() {}
 
     /// Asks for the work. Returns whether the caller must start a task, because none is running.

@@ -10,6 +10,9 @@ package struct EventWriter: Sendable {
     /// The most deliveries that wait for one receiver; beyond it none are written for that receiver.
     package let limit: Int
 
+    /// - Parameters:
+    ///   - limit: the most deliveries that wait for one receiver.
+    ///   - deliveries: see ``deliveries``.
     package init(limit: Int, deliveries: @escaping @Sendable () -> Deliveries) {
         self.limit = limit
         self.deliveries = deliveries

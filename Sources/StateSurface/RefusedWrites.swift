@@ -11,6 +11,7 @@ package struct RefusedWrites: Sendable, Equatable {
     /// Why the last one failed, without a value of a row or a password; empty where there was none.
     package var cause = ""
 
+    /// By default no write was refused.
     package init(count: Int = 0, cause: String = "") {
         self.count = count
         self.cause = cause

@@ -9,6 +9,7 @@ package struct SignInFacts: Sendable, Equatable {
     /// The provider's own session (`sid`), which a back-channel logout names; nil if it said none.
     package var providerSession: String?
 
+    /// By default a sign-in with a password.
     package init(
         authenticatedAt: Milliseconds, acr: String? = nil, provider: String? = nil, providerSession: String? = nil
     ) {

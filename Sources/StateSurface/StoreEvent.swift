@@ -23,6 +23,7 @@ package struct StoreEvent: Sendable, Equatable {
     /// Why; nil where there is nothing to say.
     package let reason: String?
 
+    /// An event about nothing but what is given.
     package init(
         _ kind: Kind, sessionID: String? = nil, tenantID: String? = nil, userID: String? = nil, reason: String? = nil
     ) {

@@ -12,8 +12,8 @@ package struct StoreInspection: Sendable, Equatable {
     /// How far the clock of the server is ahead of that of this machine, in ms, negative where it is behind; nil for an
     /// embedded store, which has none.
     package var clockOffset: Milliseconds?
-    /// When the last session was created, in Unix milliseconds, by the clock of the gateway that created it; nil where it
-    /// is not known.
+    /// When the last session was created, in Unix milliseconds, by the clock of the gateway that created it; nil where
+    /// it is not known.
     package var newestSession: Milliseconds?
     /// Settings of the server, by name, as they are without those that a gateway makes for its own connections.
     package var settings: [String: String] = [:]

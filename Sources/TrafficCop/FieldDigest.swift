@@ -7,22 +7,22 @@ struct FieldDigest {
     init() { self.bytes.reserveCapacity(256) }
 
     mutating func append(_ field: some Collection<UInt8>) {
-        self.append(UInt64(field.count))
+        append(UInt64(field.count))
         bytes.append(contentsOf: field)
     }
 
     mutating func append(_ field: String) {
-        self.append(field.utf8)
+        append(field.utf8)
     }
 
     /// Appends an optional field: nil and the empty string give different bytes.
     mutating func append(_ field: String?) {
         bytes.append(field == nil ? 0 : 1)
-        if let field { self.append(field.utf8) }
+        if let field { append(field.utf8) }
     }
 
     mutating func append(_ number: Int64) {
-        self.append(UInt64(bitPattern: number))
+        append(UInt64(bitPattern: number))
     }
 
     private mutating func append(_ number: UInt64) {

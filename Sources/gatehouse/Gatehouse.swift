@@ -7,7 +7,7 @@ import Glibc
 struct Gatehouse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse",
-        abstract: "An authenticating edge: sessions, tokens, and what may pass to your services.",
+        abstract: "An authenticating edge: sessions, tokens, and access to your services.",
         version: Version.current,
         subcommands: [
             ServeCommand.self, ReloadCommand.self, UsersCommand.self, ClientsCommand.self, SessionsCommand.self,

@@ -50,7 +50,7 @@ import Testing
         if !isTaken { #expect(code(result) == .insufficientScope) }
     }
 
-    @Test("Without a token, with another scheme, or with a bad one nobody of the network is let in")
+    @Test("Over the network, a caller without a token, with another scheme or with a bad token is refused")
     func tokens() {
         #expect(code(judge(request())) == .credentialsMissing)
         var asked = request()

@@ -208,9 +208,9 @@ import Testing
         let provider = Self.leaves(of: Self.provider)
         #expect(bare.count > 25)
         for (name, value) in bare { #expect(provider[name] != value, "identity_providers.\(name) was not set") }
-        let nobody = Self.leaves(of: EventReceiverConfiguration(url: "", events: []))
+        let unset = Self.leaves(of: EventReceiverConfiguration(url: "", events: []))
         let receiver = Self.leaves(of: Self.receiver)
-        for (name, value) in nobody { #expect(receiver[name] != value, "events.\(name) was not set") }
+        for (name, value) in unset { #expect(receiver[name] != value, "events.\(name) was not set") }
     }
 
     @Test("Numbers out of their bounds and fields that would be two are refused, by key")

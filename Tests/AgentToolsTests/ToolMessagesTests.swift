@@ -64,7 +64,7 @@ import Testing
         ])
     func eventIDs(_ text: String) { #expect(ToolEventID(text) == nil) }
 
-    @Test("A revision that nobody speaks is refused with those that there are")
+    @Test("An unknown revision is refused with the list of supported ones")
     func versions() throws {
         #expect(try ToolEra(version: nil) == .sessions(version: "2025-03-26"))
         #expect(try ToolEra(version: "2026-07-28") == .single)

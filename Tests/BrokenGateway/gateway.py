@@ -284,7 +284,7 @@ class Gateway(Proxy):
         return self.caller(request, raw).get("sub")
 
     def caller(self, request, raw):
-        """The claims of whoever asks."""
+        """The claims of the caller."""
         if self.is_open(request, raw):
             return {"sub": "usr_one"}
         # A mistake lets through lines of which the last has the method.
@@ -296,7 +296,7 @@ class Gateway(Proxy):
         user = self.user(request, raw)
         if self.has("writes-pages"):
             raise Answer(200, f"<p title=\"{user}\">what is protected</p>".encode(), [("Content-Type", "text/html")])
-        # The same for whoever asks, as a page would be.
+        # The same for every caller, as a page would be.
         raise Answer(200, {"user": user, "secret": "what is protected"})
 
 

@@ -26,7 +26,7 @@ class Proxy:
         return alias != "authorization" or self.has("forwards-token")
 
     def identity(self, caller):
-        """What the upstream is told about whoever asks."""
+        """What the upstream is told about the caller."""
         told = [(self.IDENTITY[0], caller.get("sub")), (self.IDENTITY[1], caller.get("tenant_id", "default"))]
         told += [("X-Gate-" + name.replace("_", "-"), caller[name])
                  for name in ("client_id", "scope", "email", "name") if name in caller]

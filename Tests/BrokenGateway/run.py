@@ -30,7 +30,7 @@ canary: {{upstream_route: /canary, listen: "127.0.0.1:{port}"}}
 
 
 def reserved_port():
-    """A socket with a port that nobody else is given while it is open, and that one who names it can listen on."""
+    """A socket with a port that no other process is given while it is open, and that can be listened on by its number."""
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     holder.bind(("127.0.0.1", 0))

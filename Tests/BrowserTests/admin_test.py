@@ -166,7 +166,7 @@ async def tells_keys_and_upstreams(browser, server):
     for words in ["127.0.0.1:8000", "up", "127.0.0.1:8001", "down, tried again in"]:
         await tab.shows("upstreams-table", words)
     await tab.value("location.hash = 'sessions'")
-    for words in ["person1@example.com", "tenant-1", "anonymous"]:  # whose, and nobody's
+    for words in ["person1@example.com", "tenant-1", "anonymous"]:  # the owner, and none
         await tab.shows("sessions-list", words)
     await tab.close()
 

@@ -322,7 +322,7 @@ async def service_worker(browser, gateway):
 
 
 async def logout_elsewhere(one, two):
-    """Another tab, and then another device, log out: sockets close with 4403, and nobody tries again."""
+    """Another tab, and then another device, log out: sockets close with 4403, and no page tries again."""
     await one.value("gate.logout().then(() => 1)")
     await two.until("told.session.at(-1) === null")
     await two.until("gate.socket.state === 'closed'")

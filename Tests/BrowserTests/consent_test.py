@@ -71,7 +71,7 @@ async def sign_in(browser, url, email, password):
     await tab.click("login-button")
     await tab.until("location.pathname === '/oauth2/authorize' && document.querySelector('form')")
     text = await tab.value("document.body.innerText")
-    for part in ["Notes", "nobody has checked it", "127.0.0.1", "Tools", "read", email]:
+    for part in ["Notes", "it has not been verified", "127.0.0.1", "Tools", "read", email]:
         assert part in text, f"{part}: {text}"
     return tab
 

@@ -49,7 +49,7 @@ const FORGED = {
     'an access token': make({ header: { typ: 'at+jwt' } }), 'no type': make({ header: { typ: undefined } }),
     'a critical extension': make({ header: { crit: ['b64'] } }), 'an unknown key': make({ header: { kid: 'other' } }),
     'no key': make({ header: { kid: undefined } }), 'the key of another algorithm': make({ header: { kid: 'Ed25519' } }),
-    'somebody else’s key': make({ key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
+    'another issuer’s key': make({ key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
     'another issuer': make({ claims: { iss: 'http://other.test' } }), 'another audience': make({ claims: { aud: '/other' } }),
     'an audience that begins alike': make({ claims: { aud: '/orders2' } }), 'an expired one': make({ claims: { exp: now - 31 } }),
     'one without an end': make({ claims: { exp: undefined } }), 'one from the future': make({ claims: { iat: now + 31 } }),
@@ -165,7 +165,7 @@ test('The React example gives components what has changed, and shows who is sign
         await new Promise((resolve) => { const stop = subscribe(() => { if (read().session) { stop(); resolve(); } }); });
         assert.equal(useGatehouse().session.session_id, 'ses_one');
         useEvents(() => {});
-        assert.equal(useGatehouse().socket.state, 'idle', 'nobody is signed in: no socket');
+        assert.equal(useGatehouse().socket.state, 'idle', 'no user is signed in: no socket');
 
         await import(pathToFileURL(join(place, 'app.js')));
         const { shown } = await import(pathToFileURL(join(place, 'node_modules/react-dom/client.js')));

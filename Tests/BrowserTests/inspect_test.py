@@ -55,7 +55,7 @@ async def judges_own_tokens(tab, token):
     await tab.shows("lints", "Nothing")
     await verdict(tab, altered(token), "not by a key of this gateway", "bad")
     await verdict(tab, jwt.encode({"sub": "a"}, None, algorithm="none"), "no signature", "bad")
-    await tab.shows("lints", "nobody has signed")
+    await tab.shows("lints", "is not signed")
     await verdict(tab, jwt.encode({"sub": "a"}, "x" * 32, algorithm="HS256"), "one secret", "warn")
     # What a browser has no algorithm for is said.
     header = base64.urlsafe_b64encode(b'{"alg":"ML-DSA-65","typ":"at+jwt"}').decode().rstrip("=")

@@ -181,7 +181,7 @@ test('Logging out everywhere ends the other sessions first, and this one last', 
 
 // MARK: RuntimeClient
 
-test('A runtime client does not connect before it may, and asks nobody', async () => {
+test('A runtime client does not connect before it may, and sends no request', async () => {
     for (const credentials of [{ accessToken: null, sessionId: 'ses_one' }, { accessToken: 'a', sessionId: () => null }]) {
         const runtime = new RuntimeClient({ baseUrl: base, ...credentials });
         await assert.rejects(runtime.connect(), { code: 'credentials_missing' });
@@ -405,7 +405,7 @@ test('A socket spends no attempt while offline, and comes back when the network 
 test('A tab that slept for a day renews its token, replaces the socket it had, and asks once', async () => {
     const gate = await loggedIn();
     await connected(gate);
-    // Timers stood still: the clock went on without them, and nobody told of the socket's end.
+    // Timers stood still: the clock went on without them, and no event told of the socket's end.
     mock.timers.setTime(Date.now() + 86_400_000);
     const before = asked('POST /api/auth/refresh').length;
     happens('pageshow');
@@ -551,7 +551,7 @@ test('What tabs tell each other may come late: a session keeps its owner, and th
     assert.equal(asked('POST /api/auth/refresh').length, 0);
 });
 
-test('A token that comes when its session has ended meanwhile, or is somebody else’s by now, is not kept', async () => {
+test('A token that comes when its session has ended meanwhile, or is another user’s by now, is not kept', async () => {
     const { say } = channel();
     const gate = await loggedIn();
     const late = held({ access_token: 'late', expires_in: 900, user_id: 'usr_1' });
@@ -565,14 +565,14 @@ test('A token that comes when its session has ended meanwhile, or is somebody el
 
     await gate.start();
     await gate.login({ email: 'e', password: 'p' });
-    // Another tab has logged out and somebody else in; its messages are still on their way.
+    // Another tab has logged out and another user in; its messages are still on their way.
     answers['POST /api/auth/refresh'] = { access_token: 'b1', expires_in: 900, user_id: 'usr_2' };
     answers['GET /api/session/current'] = { ...owned, session_id: 'ses_two', user_id: 'usr_2' };
     await gate.refresh();
     assert.deepEqual([gate.session.session_id, gate.session.user_id, gate.accessToken], ['ses_two', 'usr_2', 'b1']);
 });
 
-test('A refused refresh ends the login at once, whoever asked for it', async () => {
+test('A refused refresh ends the login at once, whichever part asked for it', async () => {
     const gate = await loggedIn();
     const told = [];
     gate.on('session', (session) => told.push(session));

@@ -26,14 +26,14 @@ SESSION = "fetch('/api/session/current').then((a) => a.json())"
 async def main(url):
     origin = url.rstrip("/")
     async with Browser() as browser:
-        # Somebody whom the gateway does not let in: back on the page, told in words, with the session they had.
+        # A user whom the gateway does not let in: back on the page, with a message and the session they had.
         tab = await browser.tab(origin + "/")
         await tab.shows("session-state", "anonymous")
         visitor = await tab.text("session-id")
         await tab.until("document.querySelector('#providers a')")
         await tab.value("document.querySelector('#providers a').click()")
         await decide(tab, "eve@example.com")
-        await tab.shows("login-result", "said no")
+        await tab.shows("login-result", "provider refused")
         assert await tab.value("location.href") == origin + "/"
         assert (await tab.value(SESSION))["session_id"] == visitor
 

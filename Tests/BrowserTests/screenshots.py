@@ -80,7 +80,7 @@ async def public_pages(browser, gateway, folder):
 
 
 async def signed_out(tab):
-    """Two providers, and nobody who is signed in."""
+    """Two providers, and no user who is signed in."""
     await tab.command("Network.clearBrowserCookies")
     await tab.can("/api/auth/providers", {"password": True, "providers": [
         {"name": "kc", "display_name": "Keycloak", "login_url": "/api/auth/login/kc"},

@@ -58,10 +58,10 @@ async def offers_providers(browser, origin):
 async def tells_errors(browser, origin):
     """`login_error` in words, wherever it is, and then gone from the address; what is not known is not repeated."""
     for query, words, left in [
-        ("?login_error=login_refused&return_to=%2Forders", "said no", "?return_to=%2Forders"),
+        ("?login_error=login_refused&return_to=%2Forders", "provider refused", "?return_to=%2Forders"),
         ("?login_error=provider_unavailable", "could not be reached", ""),
         ("?login_error=session_conflict", "another person", ""),
-        ("?return_to=%2Forders%3Fx%3D1%26login_error%3Dlogin_refused", "said no", "?return_to=%2Forders%3Fx%3D1"),
+        ("?return_to=%2Forders%3Fx%3D1%26login_error%3Dlogin_refused", "provider refused", "?return_to=%2Forders%3Fx%3D1"),
         ("?login_error=%3Cimg%20src%3Dx%3E", None, ""), ("?login_error=constructor", None, ""),
     ]:
         tab = await open_page(browser, origin, query)
@@ -70,7 +70,7 @@ async def tells_errors(browser, origin):
         assert await tab.value("location.search") == left, await tab.value("location.search")
         assert all("login_error" not in link for _, link in await links(tab))
     tab = await open_page(browser, origin, "?login_error=login_refused", page="/")
-    await tab.shows("login-result", "said no")
+    await tab.shows("login-result", "provider refused")
     assert await tab.value("location.href") == origin + "/"
 
 

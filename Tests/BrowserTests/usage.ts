@@ -45,7 +45,7 @@ export async function inParts(): Promise<string> {
     platform.on('session', (session) => console.log(session.session_id));
     const { session_id: sessionId } = await platform.ready;
     const auth = new Auth(platform);
-    auth.on('change', ({ userId }) => console.log(userId ?? 'nobody'));
+    auth.on('change', ({ userId }) => console.log(userId ?? 'signed out'));
     if (!auth.isAuthenticated) auth.goToSignIn('/orders');
     const runtime = new RuntimeClient({ accessToken: () => auth.accessToken, sessionId, autoReconnect: true });
     runtime.on('socket', (status) => console.log(status.offline ? 'offline' : status.state));

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "What could let everybody in, or nobody, is refused with its line",
+        "A list that would let every caller in, or none, is refused with its line",
         arguments: [
             "allow: {}", "allow:", "allow: {groups: []}", "allow: [staff]", "allow: {group: [a]}",
             "allow: {groups: ['']}",

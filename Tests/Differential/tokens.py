@@ -212,7 +212,7 @@ def main():
     lines.append(f"{len(alone):>7}  gatehouse accepts and two of them refuse")
     print("\n".join(lines))
     for algorithm, token, theirs in alone[:20]:
-        print(algorithm, token, "accepted by", theirs or "nobody else", file=sys.stderr)
+        print(algorithm, token, "accepted by", theirs or "no other", file=sys.stderr)
     if options.write:
         (HERE / "result.txt").write_text("\n".join(lines) + "\n")
     sys.exit(bool(alone))

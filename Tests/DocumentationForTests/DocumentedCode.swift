@@ -1,7 +1,7 @@
 import Foundation
 
-/// Holds the Swift code that a page shows to the code that a test runs: each ```` ```swift ```` block of the page is, in
-/// order, what stands in the test's source between the lines `// snippet` and `// end`, but for indentation.
+/// Holds the Swift code that a page shows to the code that a test runs: each ```` ```swift ```` block of the page is,
+/// in order, what stands in the test's source between the lines `// snippet` and `// end`, but for indentation.
 public enum DocumentedCode {
     /// The blocks of Swift that a page shows.
     ///

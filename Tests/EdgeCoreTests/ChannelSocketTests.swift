@@ -25,8 +25,8 @@ import Testing
         try await listener.close().get()
     }
 
-    /// The number of a closed descriptor may be another connection's at once. The first code to run when a channel closes
-    /// is what waits for its writes.
+    /// The number of a closed descriptor may be another connection's at once. The first code to run when a channel
+    /// closes is what waits for its writes.
     @Test("A closing channel lends nothing to what runs first when it closes")
     func closing() async throws {
         let group = MultiThreadedEventLoopGroup.singleton

@@ -191,7 +191,7 @@ import Testing
         let tail: [UInt8] = [1, 2, 3]
         for byte in tail {
             let next = try await line.send([byte])
-            #expect(next.isBusy, "nobody has read yet")
+            #expect(next.isBusy, "the peer has not read yet")
         }
         sent += tail
 

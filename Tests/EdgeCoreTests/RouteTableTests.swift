@@ -42,7 +42,7 @@ import Testing
             case .methodNotAllowed(let allowed) = Self.table.match(
                 path: Array("/get".utf8), host: [], method: Array("POST".utf8))
         else {
-            Issue.record("a method that nobody takes was routed")
+            Issue.record("a method that no route takes was routed")
             return
         }
         #expect(allowed == ["GET", "HEAD", "PUT"])
@@ -91,7 +91,8 @@ import Testing
         #expect(Array(Route(configuration, index: 0).upstreamPath(of: Array("/orders".utf8))) == Array("/".utf8))
     }
 
-    /// The edge knows paths in their canonical form alone, so this is what stands between a guarded route and an open one.
+    /// The edge knows paths in their canonical form alone, so this is what stands between a guarded route and an open
+    /// one.
     @Test(
         "A route covers every spelling of its path, whichever the configuration has", arguments: UInt8.min...UInt8.max)
     func everySpelling(byte: UInt8) throws {
@@ -109,7 +110,8 @@ import Testing
                     Issue.record("no route for \(asked)")
                     continue
                 }
-                // Raw slashes, and raw semicolons, mean something else than their escapes; neither escape is configurable.
+                // Raw slashes, and raw semicolons, mean something else than their escapes; neither escape is
+                // configurable.
                 let isItself = byte != UInt8(ascii: "/") || configured == asked
                 #expect((route.index == 1) == isItself, "\(configured) \(asked)")
             }

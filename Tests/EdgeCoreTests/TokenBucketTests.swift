@@ -38,7 +38,7 @@ import Testing
         #expect(bucket.take(fullAt: third.fullAt, at: Self.epoch + 5 * Self.second).isAllowed)
     }
 
-    @Test("A clock that was set back makes nobody wait for longer than an empty bucket does")
+    @Test("A clock that was set back makes no caller wait for longer than an empty bucket does")
     func clockSetBack() {
         let bucket = TokenBucket(requests: 1, period: 1_000, burst: 1)
         let full = bucket.take(fullAt: nil, at: Self.epoch + 3_600 * Self.second).fullAt

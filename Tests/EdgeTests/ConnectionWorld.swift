@@ -6,11 +6,11 @@ import RandomForTests
 
 @testable import Edge
 
-/// A client that sends several requests at once, and what answers them, around one ``ConnectionMachine``, in an order that
-/// a seed decides.
+/// A client that sends several requests at once, and what answers them, around one ``ConnectionMachine``, in an order
+/// that a seed decides.
 ///
-/// The world obeys the machine as ``EdgeConnection`` does, calls back in the middle of an action as real exchanges do, and
-/// keeps the books.
+/// It carries out the machine's actions as ``EdgeConnection`` does, calls back in the middle of an action as real
+/// exchanges do, and records what was sent.
 struct ConnectionWorld {
     private struct Sent {
         var target: String

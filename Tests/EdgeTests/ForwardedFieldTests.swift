@@ -16,7 +16,7 @@ import Testing
     private static func node(_ text: String) -> ForwardedField.Node? { IPAddress.bytes(of: text).map { .address($0) } }
 
     @Test(
-        "A node is an address, perhaps with a port, or somebody unnamed",
+        "A node is an address, perhaps with a port, or an obfuscated identifier",
         arguments: [
             ("192.0.2.43", "192.0.2.43"), ("192.0.2.43:47011", "192.0.2.43"), ("\"192.0.2.43:80\"", "192.0.2.43"),
             ("\"[2001:db8:cafe::17]:4711\"", "2001:db8:cafe::17"), ("\"[2001:DB8::1]\"", "2001:db8::1"),

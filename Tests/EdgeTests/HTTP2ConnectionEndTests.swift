@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test(
-        "A goodbye counts as said for a fault of the connection, and for nothing else",
+        "A GOAWAY with an error is noted for a fault of the connection, and for nothing else",
         arguments: [
             // A ping of nine bytes is a fault of the connection; a window update of nothing one of its stream.
             (frame(6, 0, 0, [UInt8](repeating: 0, count: 9)), true),
             (frame(6, 0, 0, [UInt8](repeating: 0, count: 8)), false),
             (frame(1, 4, 1, [0x82, 0x87, 0x84, 0x41, 1, 0x68]) + frame(1, 5, 1, [0x82]), false),
         ])
-    func goodbye(frames: [UInt8], hasSentError: Bool) throws {
+    func goAwayIsNoted(frames: [UInt8], hasSentError: Bool) throws {
         let channel = EmbeddedChannel()
         let goAway = GoAwayObserver()
         try EdgeHTTP2Settings(maxHeader: 32 * 1024).configure(channel, goAway) {
@@ -34,7 +34,7 @@ import Testing
         _ = try? channel.finish()
     }
 
-    @Test("The goodbye of a stop, which names no error, doesn't make a fault of a stream one of the connection")
+    @Test("The GOAWAY of a stop, which names no error, doesn't make a fault of a stream one of the connection")
     func stop() {
         let goAway = GoAwayObserver()
         func write(_ code: HTTP2ErrorCode) {

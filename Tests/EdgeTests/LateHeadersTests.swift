@@ -19,8 +19,8 @@ import Testing
     private static func data(_ stream: Int, ends: Bool) -> [UInt8] { frame(0, ends ? 1 : 0, stream, [1, 2, 3]) }
     private static func reset(_ stream: Int) -> [UInt8] { frame(3, 0, stream, [0, 0, 0, 8]) }
 
-    /// What is passed on of bytes that arrive `step` at a time, and the goodbye that is said.
-    private static func passed(_ bytes: [UInt8], step: Int) throws -> (bytes: [UInt8], goodbye: HTTP2ErrorCode?) {
+    /// What is passed on of bytes that arrive `step` at a time, and the error of the GOAWAY that is sent.
+    private static func passed(_ bytes: [UInt8], step: Int) throws -> (bytes: [UInt8], goAway: HTTP2ErrorCode?) {
         let channel = EmbeddedChannel(handler: LateHeaders())
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         var start = 0
@@ -48,8 +48,8 @@ import Testing
         for frames in ended {
             let before = Self.begin + frames.joined()
             let late = Self.headers(1, ends: true)
-            let (bytes, goodbye) = try Self.passed(before + late + Self.headers(11, ends: true), step: step)
-            #expect(goodbye == .streamClosed)
+            let (bytes, goAway) = try Self.passed(before + late + Self.headers(11, ends: true), step: step)
+            #expect(goAway == .streamClosed)
             // Of a header that comes in pieces, the first ones may have been passed on.
             #expect(bytes.starts(with: before) && bytes.count < before.count + HTTP2FrameHeader.size)
         }
@@ -68,8 +68,8 @@ import Testing
         ]
         for frames in kept {
             let all = Self.begin + frames.joined()
-            let (bytes, goodbye) = try Self.passed(all, step: step)
-            #expect(goodbye == nil && bytes == all)
+            let (bytes, goAway) = try Self.passed(all, step: step)
+            #expect(goAway == nil && bytes == all)
         }
     }
 
@@ -80,10 +80,10 @@ import Testing
         for frames in [open, sparse] {
             let all = Self.begin + frames.joined()
             let old = frames[0]
-            #expect(try Self.passed(all + old, step: 4096).goodbye == nil)
+            #expect(try Self.passed(all + old, step: 4096).goAway == nil)
             let new = Self.headers(9001, ends: true)
-            #expect(try Self.passed(all + old + new, step: 4096).goodbye == nil)
-            #expect(try Self.passed(all + old + new + new, step: 4096).goodbye == .streamClosed)
+            #expect(try Self.passed(all + old + new, step: 4096).goAway == nil)
+            #expect(try Self.passed(all + old + new + new, step: 4096).goAway == .streamClosed)
         }
     }
 }

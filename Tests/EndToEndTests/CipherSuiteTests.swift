@@ -29,7 +29,7 @@ struct CipherSuiteTests {
             """, users: [], directory: place)
         defer { gateway.stop() }
         func connects(_ arguments: [String]) throws -> Bool {
-            // At the end of its input, here at once, it says goodbye.
+            // At the end of its input, here at once, it closes the connection in order.
             let script = "exec openssl s_client \"$@\" </dev/null"
             let target = ["-connect", "127.0.0.1:\(gateway.port)", "-servername", "localhost"]
             return try Program.run("sh", ["-c", script, "sh"] + target + arguments).status == 0

@@ -106,8 +106,8 @@ import Testing
                 "Authorization: Bearer \(token)",
                 "--exclude-checks", "ignored_auth",
             ],
-            // No schema says that a token in the body and one in the header exclude each other, which tenants are open to
-            // registration, which resources there are, or what a provider or an authenticator has signed.
+            // No schema says that a token in the body and one in the header exclude each other, which tenants are open
+            // to registration, which resources there are, or what a provider or an authenticator has signed.
             ["--include-path-regex", ending, "--exclude-checks", "positive_data_acceptance"],
         ] {
             let found = try Program.run(
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "Clients that send a byte now and then are let go, and nobody else waits for them",
+        "Clients that send a byte now and then are disconnected, and no other client waits for them",
         .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), .quiet("it times the others' requests"),
         arguments: ["-H", "-B"])
     func slow(attack: String) async throws {
@@ -191,13 +191,13 @@ import Testing
     }
 
     @Test(
-        "A client that says goodbye over HTTP/2 is let go within a second, whichever way it says it",
+        "An HTTP/2 connection is closed within a second after its client has ended it, in each way to end it",
         .enabled(if: HTTP2Script.canRun, "Python's h2, or openssl, is not installed"))
-    func goodbyes() async throws {
+    func clientEndsConnection() async throws {
         let place = try GatewayProcess.makeDirectory()
         let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
-        let found = try HTTP2Script.run("http2_goodbye", gateway, [])
+        let found = try HTTP2Script.run("http2_close", gateway, [])
         #expect(Set(found.keys) == ["fin", "goaway", "close_notify"])
         for (way, seconds) in found { #expect(seconds as? Double ?? 99 < .promptly, "\(way): \(seconds)") }
     }
@@ -205,11 +205,11 @@ import Testing
     @Test(
         "Node's HTTP/2 session closes at once",
         .enabled(if: has("node") && HTTP2Script.canRun, "Node, or openssl, is not installed"))
-    func nodeGoodbye() async throws {
+    func nodeEndsSession() async throws {
         let place = try GatewayProcess.makeDirectory()
         let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
-        let told = try Program.run("node", [Program.script("http2_goodbye.mjs"), "\(gateway.port)"])
+        let told = try Program.run("node", [Program.script("http2_close.mjs"), "\(gateway.port)"])
         let found = try JSONSerialization.jsonObject(with: told.output) as? [String: Any]
         #expect(found?["node"] as? Double ?? 99 < .promptly, "\(told)")
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm to
-/// the others.
+/// What becomes of single HTTP/2 streams, as Python's `h2` sees them: what one client sends on one of them is no harm
+/// to the others.
 @Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct HTTP2StreamTests {
     private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
@@ -75,7 +75,7 @@ struct HTTP2StreamTests {
         #expect(upstream.requests.allSatisfy { $0.target == "/" })
     }
 
-    @Test("A fault of the connection ends it at once, behind the goodbye; a fault of one stream does not")
+    @Test("A fault of the connection ends it at once, after a GOAWAY; a fault of one stream does not")
     func brokenConnections() async throws {
         let upstream = try RecordingUpstream { request, stream in
             if request.target == "/slow" { Thread.sleep(forTimeInterval: 0.5) }
@@ -87,11 +87,11 @@ struct HTTP2StreamTests {
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_streams", gateway, ["broken"])
         for name in ["even_stream", "data_on_zero", "rst_on_idle", "ping_of_nine", "unreadable_fields"] {
-            #expect(found[name] as? [String] == ["goodbye", "closed"], "\(name): \(found[name] ?? "nothing")")
+            #expect(found[name] as? [String] == ["goaway", "closed"], "\(name): \(found[name] ?? "nothing")")
         }
         #expect(found["one_stream"] as? Int == 200)
-        // STREAM_CLOSED (5) for what comes behind the end of a stream, PROTOCOL_ERROR (1) for trailers that are none and
-        // for a stream below another that was opened first.
+        // STREAM_CLOSED (5) for what comes behind the end of a stream, PROTOCOL_ERROR (1) for trailers that are none
+        // and for a stream below another that was opened first.
         #expect(found["late_headers"] as? Int == 5 && found["before_late_headers"] as? Int == 200)
         #expect(found["bad_trailers"] as? Int == 1 && found["late_headers_closed"] as? Int == 5)
         #expect(found["passed_over"] as? Int == 1)
@@ -122,7 +122,7 @@ struct HTTP2StreamTests {
         // What the system itself keeps between two processes is beyond the gateway, and some megabytes.
         let sent = Int(try Program.line(client.output)) ?? total
         let held = try Self.residentBytes(of: gateway) - before
-        #expect(sent < total / 2, "\(sent) bytes were taken that nobody read")
+        #expect(sent < total / 2, "\(sent) bytes were taken that the client did not read")
         #expect(held < 16 << 20, "\(held) bytes")
         mayRead.signal()
         #expect(try Program.line(client.output) == #"[200, "\#(total)"]"#)

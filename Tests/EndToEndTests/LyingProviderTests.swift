@@ -25,7 +25,7 @@ import Testing
         Lie(testDescription: "a key that is not the provider's", reason: "signature_invalid") {
             $0.signer = try SigningKey.generate(.es256, keyID: $0.keys[0].verificationKey.keyID)
         },
-        Lie(testDescription: "a kid that nobody has", reason: "key_unknown") {
+        Lie(testDescription: "an unknown kid", reason: "key_unknown") {
             $0.signer = try SigningKey.generate(.es256)
         },
         Lie(testDescription: "no signature", reason: "algorithm") {
@@ -92,7 +92,7 @@ import Testing
     ]
 
     @Test(
-        "Nobody is signed in, the anonymous session lives on, the answer leads back, the reason is in the log",
+        "No user is signed in, the anonymous session lives on, the answer leads back, the reason is in the log",
         arguments: lies)
     func lie(_ lie: Lie) async throws {
         let provider = try FakeProvider()

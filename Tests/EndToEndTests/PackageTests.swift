@@ -5,8 +5,8 @@ import Testing
 @Suite(.blocking(limit: .seconds(600))) struct PackageTests {
     private static let root = GatewayProcess.packageRoot
     private static var environment: [String: String] { ["GATEHOUSE_BINARY": binary.path] }
-    /// The binary without its symbols, as `make build` makes it: those of a debug build are nine tenths of the file, which
-    /// every package would copy and hash.
+    /// The binary without its symbols, as `make build` makes it: those of a debug build are nine tenths of the file,
+    /// which every package would copy and hash.
     private static let binary: URL = {
         guard let place = try? GatewayProcess.makeDirectory() else { return GatewayProcess.binary }
         let stripped = place.appendingPathComponent("gatehouse")

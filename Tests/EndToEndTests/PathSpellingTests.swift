@@ -5,7 +5,8 @@ import Testing
 @Suite(.blocking) struct PathSpellingTests {
     private static func escape(_ byte: UInt8, _ format: String = "%%%02X") -> String { String(format: format, byte) }
 
-    /// Every byte that a route's path can hold: visible ASCII and the space, without separators and what begins parameters.
+    /// Every byte that a route's path can hold: visible ASCII and the space, without separators and what begins
+    /// parameters.
     private static let held = (UInt8(0x20)...0x7e).filter { !"/\\;".utf8.contains($0) }
 
     /// Those of them that the file may have as they are.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Signing in through an identity provider where a proxy in front of the gateway has the certificate: the gateway itself
-/// listens on plain HTTP, and is known by an https URL.
+/// Signing in through an identity provider where a proxy in front of the gateway has the certificate: the gateway
+/// itself listens on plain HTTP, and is known by an https URL.
 @Suite(.blocking) struct ProviderBehindProxyTests {
     /// A browser before the proxy: a curl with a jar of cookies.
     private struct Curl {

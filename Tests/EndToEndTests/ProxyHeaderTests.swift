@@ -159,7 +159,7 @@ import Testing
             #expect(
                 trace.count == 1 && trace.first?.hasPrefix("00-") == true && trace.first != value
                     && trace.first != sound)
-            #expect(trace.first?.hasSuffix("-00") == true, "nobody records a trace that begins here")
+            #expect(trace.first?.hasSuffix("-00") == true, "a trace that begins here is not recorded")
             #expect(seen["tracestate"] == nil)
         }
         let unsampled = "00-\(letters)-\(span)-00"

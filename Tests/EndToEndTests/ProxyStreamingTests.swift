@@ -82,8 +82,8 @@ import Testing
         let before = residentBytes(gateway)
         let socket = try RawSocket(port: gateway.port)
         try socket.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-        // The client does not read: what the gateway takes meanwhile must stay small. It has taken all that it will when
-        // its one loop has served others many times, and the upstream has got rid of nothing more.
+        // The client does not read: what the gateway takes meanwhile must stay small. It has taken all that it will
+        // when its one loop has served others many times, and the upstream has got rid of nothing more.
         var seen = -1
         while case let now = sent.withLock({ $0 }), now != seen {
             seen = now

@@ -68,7 +68,7 @@ import Testing
         #expect(again.status == 200 && again.text.contains("interrupted: "), "\(again.text)")
     }
 
-    @Test("What a call returns after its grant has ended is told to nobody, neither as a stream nor as JSON")
+    @Test("The result of a call whose grant has ended is not sent, neither as a stream nor as JSON")
     func late() async throws {
         let realm = HeldRealm()
         let gateway = try await GatewayInProcess.start(ToolCaller.on, realms: [realm])

@@ -3,7 +3,8 @@ import Testing
 
 /// Clients and upstreams that vanish without a word.
 @Suite(.blocking) struct SocketPeerTests {
-    /// Seconds from one ping to the next. A client has two of them for its answer, here that is a test on a busy machine.
+    /// Seconds from one ping to the next. A client has two of them for its answer, here that is a test on a busy
+    /// machine.
     private static let interval = 3
 
     @Test(
@@ -16,7 +17,7 @@ import Testing
         let ada = try gateway.login(.ada)
         let alive = try gateway.opened("\(path)?\(ada.query)")
         let before = try gateway.descriptors()
-        // Neither reads nor writes any more, and never says goodbye.
+        // Neither reads nor writes any more, and never closes.
         let dead = try (0..<2).map { _ in try gateway.opened("\(path)?\(ada.query)") }
         #expect(try gateway.socket("\(path)?\(ada.query)").answer.status == 429)
         let start = ContinuousClock.now

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A start that fails at its last step ends what it has started, and disturbs nobody else")
+    @Test("A start that fails at its last step ends what it has started, and disturbs nothing else")
     func lateFailure() async throws {
         try await withGateway { other in
             let taken = try #require(other.origin.split(separator: ":").last.flatMap { Int($0) })

@@ -11,7 +11,7 @@ import TrafficCop
 
 @testable import Gate
 
-/// A gate over real rooms and a store of its own, without a socket, and one credential of each kind and state.
+/// A gate over real modules and a store of its own, without a socket, and one credential of each kind and state.
 final class GateFixture {
     static let origin = "https://app.example"
 

@@ -102,7 +102,7 @@ import Testing
         #expect(throws: Problem.self) { try gate.confirm(admission, opensSocket: false) }
     }
 
-    @Test("An e-mail that nobody has verified meets no domain")
+    @Test("An unverified e-mail matches no domain")
     func unverified() async throws {
         let fixture = try await GateFixture()
         let terms = AccessTerms(requirement: .token, allow: Self.allow { $0.emailDomains = ["example.com"] })

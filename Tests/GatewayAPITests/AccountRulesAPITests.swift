@@ -19,7 +19,7 @@ import Testing
             "POST", "/api/auth/login", Ask(#"{"email":"\#(email)","password":"\#(password)"\#(more)}"#))
     }
 
-    @Test("A stranger gets a tenant of their own, and can't choose one that is not open")
+    @Test("Who registers gets a tenant of their own, and can't choose one that is not open")
     func registrationTenants() async throws {
         let fixture = try await APIFixture { $0.accounts.registration = true }
         let one = try await register(fixture, "one@example.com")

@@ -42,7 +42,7 @@ struct PasskeyAPITests {
         #expect(list.count == 1 && list.first?["last_used_at"]?.stringValue != nil)
     }
 
-    @Test("One's own session is resumed, and somebody else's is a conflict")
+    @Test("The user's own session is resumed, and another user's is a conflict")
     func sessionsWithOwners() async throws {
         let scene = try await PasskeyScene()
         #expect(try await scene.register().status == 201)
@@ -81,7 +81,7 @@ struct PasskeyAPITests {
         #expect(options["userVerification"] == "required")
     }
 
-    @Test("Passkeys are listed and removed by their owner alone; a removed one signs nobody in")
+    @Test("Passkeys are listed and removed by their owner alone; a removed one no longer signs in")
     func removal() async throws {
         let scene = try await PasskeyScene()
         _ = try await scene.register()

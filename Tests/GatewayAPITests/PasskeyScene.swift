@@ -93,8 +93,8 @@ struct PasskeyLie: Sendable, CustomTestStringConvertible {
         },
         PasskeyLie("a short challenge", .ceremonyUnknown) { $0.clientData["challenge"] = "AAAA" },
         PasskeyLie("another relying party", .relyingPartyMismatch) { $0.relyingPartyID = "evil.example" },
-        PasskeyLie("nobody present", .userNotPresent) { $0.flags = 0x1C },
-        PasskeyLie("nobody verified", .userNotVerified) { $0.flags = 0x19 },
+        PasskeyLie("no user present", .userNotPresent) { $0.flags = 0x1C },
+        PasskeyLie("no user verified", .userNotVerified) { $0.flags = 0x19 },
         PasskeyLie("copied though it can't be", .backupStateImpossible) { $0.flags = 0x15 },
         PasskeyLie("oversized client data", .responseMalformed) {
             $0.clientData["padding"] = .string(String(repeating: "a", count: 5_000))
@@ -116,7 +116,7 @@ struct PasskeyLie: Sendable, CustomTestStringConvertible {
             PasskeyLie("a key that is not the registered one", .signatureInvalid) {
                 if let other = try? Authenticator(.eddsa) { ($0.algorithm, $0.key) = (.eddsa, other.key) }
             },
-            PasskeyLie("a credential that nobody has", .credentialUnknown) { $0.credentialID = [9, 9, 9] },
+            PasskeyLie("an unknown credential", .credentialUnknown) { $0.credentialID = [9, 9, 9] },
             PasskeyLie("another person's handle", .userHandleMismatch) { $0.userHandle = "usr_somebody" },
             PasskeyLie("the client data of a registration", .typeMismatch) {
                 $0.clientData["type"] = "webauthn.create"

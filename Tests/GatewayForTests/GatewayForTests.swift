@@ -72,7 +72,8 @@ package final class GatewayForTests: Sendable {
         }
     }
 
-    /// A configuration whose gateway keeps everything in one folder and listens on a free port, without an admin listener.
+    /// A configuration whose gateway keeps everything in one folder and listens on a free port, without an admin
+    /// listener.
     package static func configuration(in folder: URL) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.server.listen = ListenAddress(host: "127.0.0.1", port: 0)

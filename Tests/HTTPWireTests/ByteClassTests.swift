@@ -18,18 +18,18 @@ struct ByteClassTests {
 
     @Test("of a field name is a token byte, or refused") func names() {
         let token = Self.letters + Self.letters.uppercased() + Self.digits + "!#$%&'*+-.^_`|~"
-        self.allowed(token, { "GET / HTTP/1.1\r\nHost: a\r\nX\($0)Y: z\r\n\r\n" }, except: ":")
+        allowed(token, { "GET / HTTP/1.1\r\nHost: a\r\nX\($0)Y: z\r\n\r\n" }, except: ":")
     }
 
     @Test("of a method is a token byte but no lower-case letter, or refused") func methods() {
-        self.allowed(
+        allowed(
             Self.letters.uppercased() + Self.digits + "!#$%&'*+-.^_`|~", { "X\($0)Y / HTTP/1.1\r\nHost: a\r\n\r\n" },
             except: " ")
     }
 
     @Test("of a target is a byte of RFC 3986, or refused") func targets() {
         let uri = Self.letters + Self.letters.uppercased() + Self.digits + "-._~!$&'()*+,;=:@/?%[]"
-        self.allowed(uri, { "GET /a\($0)b HTTP/1.1\r\nHost: a\r\n\r\n" })
+        allowed(uri, { "GET /a\($0)b HTTP/1.1\r\nHost: a\r\n\r\n" })
     }
 
     @Test("of a value is a tab or not a control byte, at any position") func values() {
@@ -39,7 +39,7 @@ struct ByteClassTests {
                 String.UnicodeScalarView((0x20...0xFF).filter { $0 != 0x7F }.compactMap { Unicode.Scalar($0 as Int) }))
         for padding in 0...9 {
             let before = String(repeating: "v", count: padding)
-            self.allowed(legal, { "GET / HTTP/1.1\r\nHost: a\r\nX: \(before)\($0)vvvvvvvvvvvv\r\n\r\n" })
+            allowed(legal, { "GET / HTTP/1.1\r\nHost: a\r\nX: \(before)\($0)vvvvvvvvvvvv\r\n\r\n" })
         }
     }
 }

@@ -27,8 +27,8 @@ struct CanonicalPathTests {
             ("/%f0%9f%98%80", "/%F0%9F%98%80"),
         ] as [(String, String?)])
     func spelling(path: String, expected: String?) {
-        #expect(self.canonical(path) == expected)
-        if let expected { #expect(self.canonical(expected) == expected) }
+        #expect(canonical(path) == expected)
+        if let expected { #expect(canonical(expected) == expected) }
     }
 
     /// Unescaped, and escaped with digits of either case. Longer UTF-8 sequences may not be unescaped in a target.
@@ -45,7 +45,7 @@ struct CanonicalPathTests {
         case 0..<0x20, UInt8(ascii: "\\"), 0x7f...: #expect(accepted.isEmpty)
         default: #expect(accepted.count == 1 && forms[1] != nil && forms[1] == forms[2])
         }
-        for form in accepted { #expect(self.canonical(form, slash: true) == form) }
+        for form in accepted { #expect(canonical(form, slash: true) == form) }
     }
 
     static let refused = [
@@ -61,7 +61,7 @@ struct CanonicalPathTests {
 
     @Test("does not exist for an ambiguous path", arguments: refused)
     func ambiguous(path: String) {
-        #expect(self.canonical(path) == nil)
+        #expect(canonical(path) == nil)
     }
 
     @Test(
@@ -71,7 +71,7 @@ struct CanonicalPathTests {
             ("/a%2f%2e%2e%2fb", nil), ("/a/%2e%2fb", nil), ("/a%5cb", nil), ("/a%252fb", nil), ("/a%2f..;x/b", nil),
         ] as [(String, String?)])
     func encodedSlash(path: String, expected: String?) throws {
-        #expect(self.canonical(path, slash: true) == expected)
+        #expect(canonical(path, slash: true) == expected)
         guard expected != nil else { return }
         #expect(try CanonicalPath(Wire.buffer(path), allowEncodedSlash: true).hasEncodedSlash)
     }

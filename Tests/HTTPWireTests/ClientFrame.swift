@@ -25,12 +25,12 @@ struct ClientFrame {
 
     var bytes: [UInt8] {
         let key: [UInt8] = [0xA1, 0x02, 0x33, 0xF4]
-        let length = self.claimedLength ?? UInt64(self.payload.count)
-        let width = self.extended ?? (length < 126 ? 0 : length < 65536 ? 2 : 8)
-        var bytes = [self.first, (self.isMasked ? 0x80 : 0) | (width == 0 ? UInt8(length) : width == 2 ? 126 : 127)]
+        let length = claimedLength ?? UInt64(payload.count)
+        let width = extended ?? (length < 126 ? 0 : length < 65536 ? 2 : 8)
+        var bytes = [first, (isMasked ? 0x80 : 0) | (width == 0 ? UInt8(length) : width == 2 ? 126 : 127)]
         for index in 0..<width { bytes.append(UInt8(truncatingIfNeeded: length >> UInt64((width - 1 - index) * 8))) }
-        if self.isMasked { bytes += key }
-        bytes += self.payload.enumerated().map { self.isMasked ? $1 ^ key[$0 % 4] : $1 }
+        if isMasked { bytes += key }
+        bytes += payload.enumerated().map { isMasked ? $1 ^ key[$0 % 4] : $1 }
         return bytes
     }
 }

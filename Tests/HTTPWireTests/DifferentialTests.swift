@@ -6,13 +6,13 @@ import Testing
 @Suite("Against llhttp")
 struct DifferentialTests {
     @Test("no request is accepted that llhttp refuses, and none is framed differently") func requests() {
-        self.compare(
+        compare(
             seeds: Seeds.requests, seed: 11, ours: { FramedConnection.requests($0) }, theirs: Reference.requests,
             isComparable: Reference.knowsMethod)
     }
 
     @Test("no response is accepted that llhttp refuses, and none is framed differently") func responses() {
-        self.compare(
+        compare(
             seeds: Seeds.responses, seed: 12, ours: { FramedConnection.responses($0).withoutInterim },
             theirs: Reference.responses, isComparable: { _ in true })
     }

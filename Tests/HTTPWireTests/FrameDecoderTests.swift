@@ -100,7 +100,7 @@ struct FrameDecoderTests {
     }
 
     @Test(
-        "refuses close codes that nobody may send",
+        "refuses close codes that must not be sent",
         arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] as [UInt16])
     func illegalCode(code: UInt16) {
         #expect(events(close(code).bytes) == [.violation(.protocolError)])

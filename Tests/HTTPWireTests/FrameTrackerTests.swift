@@ -24,7 +24,7 @@ struct FrameTrackerTests {
 
     @Test("finds exactly the boundaries of frames", arguments: [1, 2, 3, 5, 64, 1000])
     func borders(step: Int) throws {
-        let (bytes, ends) = self.stream()
+        let (bytes, ends) = stream()
         var tracker = FrameTracker()
         var position = 0
         #expect(tracker.isAtBoundary)

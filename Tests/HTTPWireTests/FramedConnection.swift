@@ -110,14 +110,14 @@ struct FramedConnection: Equatable {
     private mutating func take(_ body: inout BodyDecoder?, _ buffer: inout ByteBuffer, isLast: Bool) -> Bool? {
         while true {
             switch body?.next(&buffer) {
-            case .data(let data): self.messages[self.messages.count - 1].body += Array(data.readableBytesView)
+            case .data(let data): messages[messages.count - 1].body += Array(data.readableBytesView)
             case .end:
-                self.messages[self.messages.count - 1].isComplete = true
+                messages[messages.count - 1].isComplete = true
                 body = nil
-                if isLast { self.stop = .ends }
+                if isLast { stop = .ends }
                 return isLast
             case .failed(let error):
-                self.stop = .refused(error.code)
+                stop = .refused(error.code)
                 return true
             case .needMoreData, nil: return nil
             }

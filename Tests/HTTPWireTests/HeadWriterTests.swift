@@ -19,7 +19,7 @@ struct HeadWriterTests {
             (-5, "Thu, 01 Jan 1970 00:00:00 GMT"), (.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
         ])
     func date(seconds: Int64, expected: String) {
-        #expect(self.written { HTTPDate.write(seconds, to: &$0) } == expected)
+        #expect(written { HTTPDate.write(seconds, to: &$0) } == expected)
         #expect(expected.utf8.count == HTTPDate.length)
     }
 
@@ -31,7 +31,7 @@ struct HeadWriterTests {
             (0, ""), (-1, ""),
         ])
     func chunk(length: Int, expected: String) {
-        #expect(self.written { HeadWriter.chunkHeader(length: length, to: &$0) } == expected)
+        #expect(written { HeadWriter.chunkHeader(length: length, to: &$0) } == expected)
     }
 
     @Test("is parsed as what was written") func response() throws {
@@ -60,7 +60,7 @@ struct HeadWriterTests {
         let head = try #require(
             Wire.parse("GET /%61?b HTTP/1.0\r\nHost:a\r\nX-A: 1 \r\nX-B:\t2\r\nX-C:\r\nX-D: \r\n\r\n").value)
         let path = try CanonicalPath(head)
-        let text = self.written { buffer in
+        let text = written { buffer in
             HeadWriter.requestLine(of: head, path: path.bytes, query: head.query.map(head.slice), to: &buffer)
             for field in head.fields { HeadWriter.field(copying: field, of: head, to: &buffer) }
             HeadWriter.endOfHead(to: &buffer)
@@ -77,10 +77,10 @@ struct HeadWriterTests {
         ])
     func passedOn(line: String, expected: String) throws {
         let head = try #require(Wire.parseResponse("\(line)\r\nContent-Length: 0\r\n\r\n").value)
-        #expect(self.written { HeadWriter.statusLine(of: head, to: &$0) } == "\(expected)\r\n")
+        #expect(written { HeadWriter.statusLine(of: head, to: &$0) } == "\(expected)\r\n")
     }
 
     @Test("has a status line of its own") func statusLine() {
-        #expect(self.written { HeadWriter.statusLine(7, to: &$0) } == "HTTP/1.1 500 Internal Server Error\r\n")
+        #expect(written { HeadWriter.statusLine(7, to: &$0) } == "HTTP/1.1 500 Internal Server Error\r\n")
     }
 }

@@ -19,8 +19,8 @@ struct MutationFuzzTests {
     }
 
     @Test("are read the same in one piece and in many, requests") func requests() {
-        self.rounds(seed: 1, from: Seeds.requests.map(Wire.bytes)) { bytes, generator in
-            self.checkRequests(bytes, step: Int.random(in: 1...9, using: &generator))
+        rounds(seed: 1, from: Seeds.requests.map(Wire.bytes)) { bytes, generator in
+            checkRequests(bytes, step: Int.random(in: 1...9, using: &generator))
         }
     }
 
@@ -32,7 +32,7 @@ struct MutationFuzzTests {
     }
 
     @Test("are read the same in one piece and in many, responses") func responses() {
-        self.rounds(seed: 2, from: Seeds.responses.map(Wire.bytes)) { bytes, generator in
+        rounds(seed: 2, from: Seeds.responses.map(Wire.bytes)) { bytes, generator in
             let step = Int.random(in: 1...9, using: &generator)
             let whole = FramedConnection.responses(bytes)
             #expect(
@@ -44,7 +44,7 @@ struct MutationFuzzTests {
     @Test("give a path whose canonical form is itself, or none") func paths() {
         let seeds = ["/a/b/c", "/%41/%2e%2e/x", "/a%20b;c/%c3%a9", "/a%2fb%252e", "/..;/.well-known/[x]"].map(
             Wire.bytes)
-        self.rounds(seed: 3, from: seeds) { bytes, _ in
+        rounds(seed: 3, from: seeds) { bytes, _ in
             for slash in [false, true] {
                 guard let path = try? CanonicalPath(ByteBuffer(bytes: bytes), allowEncodedSlash: slash) else {
                     continue
@@ -60,7 +60,7 @@ struct MutationFuzzTests {
 
     @Test("give a query from which parameters can be removed completely") func queries() {
         let seeds = ["a=1&b=2&access_token=x", "access%5ftoken=%41&&c", "=&=&%"].map(Wire.bytes)
-        self.rounds(seed: 4, from: seeds) { bytes, _ in
+        rounds(seed: 4, from: seeds) { bytes, _ in
             let query = RequestQuery(ByteBuffer(bytes: bytes))
             guard let rest = try? query.removing(["access_token", "a"]) else { return }
             #expect((try? RequestQuery(rest).contains(anyOf: ["access_token", "a"])) == false)
@@ -73,7 +73,7 @@ struct MutationFuzzTests {
             ClientFrame(0x1, text: "hé", final: false).bytes + ClientFrame(0x0, text: "€").bytes,
             ClientFrame(0x2, Array(repeating: 9, count: 200)).bytes + ClientFrame(0xA).bytes,
         ]
-        self.rounds(seed: 5, from: seeds) { bytes, generator in
+        rounds(seed: 5, from: seeds) { bytes, generator in
             let step = Int.random(in: 1...9, using: &generator)
             #expect(events(bytes, step: step) == events(bytes))
             var (whole, pieces) = (FrameTracker(), FrameTracker())

@@ -69,19 +69,19 @@ struct Reference {
     }
 
     private mutating func append(_ body: ByteBuffer) {
-        guard !self.messages.isEmpty else { return }
-        self.messages[self.messages.count - 1].body += Array(body.readableBytesView)
+        guard !messages.isEmpty else { return }
+        messages[messages.count - 1].body += Array(body.readableBytesView)
     }
 
     private mutating func endMessage() {
-        guard !self.messages.isEmpty else { return }
-        self.messages[self.messages.count - 1].isComplete = true
+        guard !messages.isEmpty else { return }
+        messages[messages.count - 1].isComplete = true
     }
 }
 
 extension String {
     fileprivate func trimmingOptionalWhitespace() -> String {
-        var view = self.utf8[...]
+        var view = utf8[...]
         while view.first == 0x20 || view.first == 0x09 { view.removeFirst() }
         while view.last == 0x20 || view.last == 0x09 { view.removeLast() }
         return String(Substring(view))

@@ -18,7 +18,7 @@ struct RequestHeadTests {
 
     @Test("is split into ranges, which are trimmed and recognised")
     func takenApart() throws {
-        let head = try #require(Wire.parse(self.browser).value)
+        let head = try #require(Wire.parse(browser).value)
         #expect(head.string(head.method) == "GET")
         #expect(head.knownMethod == .get)
         #expect(head.string(head.target) == "/orders/17?page=2&q=a%20b")
@@ -52,10 +52,10 @@ struct RequestHeadTests {
 
     @Test("has the same ranges when it arrives byte by byte after other bytes")
     func byteByByte() throws {
-        let whole = try #require(Wire.parse(self.browser).value)
-        let (result, taken) = Wire.drip(Wire.bytes(self.browser))
+        let whole = try #require(Wire.parse(browser).value)
+        let (result, taken) = Wire.drip(Wire.bytes(browser))
         let dripped = try #require(result.value)
-        #expect(taken == self.browser.utf8.count)
+        #expect(taken == browser.utf8.count)
         #expect(dripped.fields == whole.fields)
         #expect(dripped.bytes == whole.bytes)
         #expect(dripped.target == whole.target && dripped.query == whole.query)

@@ -21,20 +21,20 @@ struct RequestQueryTests {
             ("access_token=%00", ["\0"]), ("xaccess_token=a&access_tokenx=b", []), ("access_token%3Da", []),
         ])
     func values(query: String, expected: [String]) throws {
-        #expect(try self.values(query) == expected)
+        #expect(try values(query) == expected)
     }
 
     @Test(
         "with a broken escape in a wanted value is refused",
         arguments: ["access_token=%", "access_token=%4", "access_token=a%zz"])
     func broken(query: String) {
-        #expect(throws: WireError(.query, "")) { try self.values(query) }
+        #expect(throws: WireError(.query, "")) { try values(query) }
     }
 
     @Test("of too many pairs is refused when it is read") func bounded() throws {
         let pairs = Array(repeating: "a=b", count: RequestQuery.maxPairs - 1).joined(separator: "&")
-        #expect(try self.values(pairs + "&access_token=x") == ["x"])
-        #expect(throws: WireError(.tooManyParameters, "")) { try self.values(pairs + "&a=b&access_token=x") }
+        #expect(try values(pairs + "&access_token=x") == ["x"])
+        #expect(throws: WireError(.tooManyParameters, "")) { try values(pairs + "&a=b&access_token=x") }
         #expect(throws: WireError(.tooManyParameters, "")) {
             try RequestQuery(Wire.buffer(pairs + "&a=b&access_token=x")).removing(["access_token"])
         }

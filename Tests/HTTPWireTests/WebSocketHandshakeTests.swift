@@ -25,7 +25,7 @@ struct WebSocketHandshakeTests {
     }
 
     @Test("is accepted if it is complete") func accepted() throws {
-        #expect(try self.verdict(Self.sound) == "accepted")
+        #expect(try verdict(Self.sound) == "accepted")
     }
 
     @Test(
@@ -57,12 +57,12 @@ struct WebSocketHandshakeTests {
             ("X", ["Content-Length: 0"], "accepted"),
         ])
     func fields(prefix: String, lines: [String], expected: String) throws {
-        #expect(try self.verdict(self.replacing(prefix, with: lines)) == expected)
+        #expect(try verdict(replacing(prefix, with: lines)) == expected)
     }
 
     @Test("is only GET and HTTP/1.1", arguments: ["POST / HTTP/1.1", "GET / HTTP/1.0", "HEAD / HTTP/1.1"])
     func lines(line: String) throws {
-        #expect(try self.verdict(line: line, Self.sound) == "400")
+        #expect(try verdict(line: line, Self.sound) == "400")
     }
 
     @Test("is answered with the digest of key and GUID in base64") func accept() throws {

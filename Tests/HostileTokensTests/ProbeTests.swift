@@ -16,7 +16,7 @@ struct ProbeTests {
     }
 
     @Test(
-        "Of a socket that sends more than is read nobody can say that it stayed open",
+        "Whether a socket stayed open that sends more than is read is inconclusive",
         arguments: [(true, Verdict.inconclusive), (false, Verdict.failed)])
     func overflow(floods: Bool, verdict: Verdict) async throws {
         let probe = try #require(LeaseProbes.all.first { $0.id == "W10-logout" })

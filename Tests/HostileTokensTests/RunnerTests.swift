@@ -58,7 +58,7 @@ struct RunnerTests {
             let start = count.value
             let report = try await runner(material) { request in
                 // The bare request, the control, the attack, and nothing after them.
-                if count.raise() > start + 3 { throw SendFailure(.unreachable, "nobody listens") }
+                if count.raise() > start + 3 { throw SendFailure(.unreachable, "no listener") }
                 return RawResponse(status: request == control ? 200 : count.value == start + 1 ? 401 : status)
             }.run(attacks)
             let first = status == 200 ? Verdict.failed : .inconclusive
@@ -145,7 +145,7 @@ struct RunnerTests {
             try await runner(material) { _ in RawResponse(status: 200) }.run(oneAttack)
         }
         await #expect(throws: RunError(.unreachable, "")) {
-            try await runner(material) { _ in throw SendFailure(.unreachable, "nobody listens") }.run(oneAttack)
+            try await runner(material) { _ in throw SendFailure(.unreachable, "no listener") }.run(oneAttack)
         }
     }
 

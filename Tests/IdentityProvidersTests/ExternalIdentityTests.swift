@@ -90,13 +90,13 @@ struct ExternalIdentityTests {
         script.userInfo["email"] = "mine@example.com"
         script.userInfo["email_verified"] = true
         guard case .identified(let identity, _) = try await World(script).signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(identity.email == "ada@example.com" && !identity.isEmailVerified)
         script.userInfo["email"] = "ada@example.com"
         guard case .identified(let same, _) = try await World(script).signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(same.isEmailVerified)
@@ -110,7 +110,7 @@ struct ExternalIdentityTests {
         script.claims["acr"] = nil
         script.userInfo["acr"] = "phr"
         guard case .identified(let identity, _) = try await World(script).signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(identity.name == "Ada" && identity.groups == ["engines"] && identity.acr == nil)

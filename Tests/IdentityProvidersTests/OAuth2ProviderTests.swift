@@ -11,7 +11,7 @@ struct OAuth2ProviderTests {
         #expect(Script.github.faults().isEmpty)
         let world = World(try Script.oauth2())
         guard case .identified(let identity, _) = try await world.signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(identity.subject == "583231" && identity.name == "Ada")
@@ -52,14 +52,14 @@ struct OAuth2ProviderTests {
         script.userInfo["auth_time"] = 1_800_000_000
         script.userInfo["sid"] = "s"
         guard case .identified(let identity, _) = try await World(script).signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(identity.email == "ada@example.com" && !identity.isEmailVerified)
         #expect(identity.acr == nil && identity.authenticatedAt == nil && identity.providerSession == nil)
         script.emails = []
         guard case .identified(let other, _) = try await World(script).signIn() else {
-            Issue.record("nobody was signed in")
+            Issue.record("no user was signed in")
             return
         }
         #expect(other.email == nil && !other.isEmailVerified)

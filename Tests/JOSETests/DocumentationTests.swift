@@ -18,7 +18,7 @@ import Testing
         let keys = try JWKSet(parsing: jwks, policy: .remote, algorithms: [.es256, .rs256])
         let rules = ClaimsRules.accessToken(issuer: "https://issuer.example", audience: ["orders"], leeway: 30)
         switch try UnverifiedToken(text).verify(with: keys, rules: rules, now: now) {
-        case .success(let token): print("called by", token.claims.subject ?? "nobody")
+        case .success(let token): print("called by", token.claims.subject ?? "no subject")
         case .failure(let refusal): print("refused:", refusal.reason.rawValue)
         }
         // end

@@ -85,8 +85,8 @@ struct LyingAuthenticatorTests {
             $0.clientData["extra"] = .string(String(repeating: "a", count: 5_000))
         },
         Lie("another relying party", .relyingPartyMismatch) { $0.relyingPartyID = "evil.example" },
-        Lie("nobody there", .userNotPresent) { $0.flags = 0x1C },
-        Lie("nobody verified", .userNotVerified) { $0.flags = 0x19 },
+        Lie("no user present", .userNotPresent) { $0.flags = 0x1C },
+        Lie("no user verified", .userNotVerified) { $0.flags = 0x19 },
         Lie("a copy of what can't be copied", .backupStateImpossible) { $0.flags = 0x15 },
         Lie("bytes behind the data", .authenticatorDataMalformed) { authenticator in
             authenticator.editData = { $0 = Array($0.prefix(36)) }
@@ -116,7 +116,7 @@ struct LyingAuthenticatorTests {
     }
 
     private static let registrations: [Lie] = [
-        Lie("the credential of somebody else", .credentialIDMismatch) { $0.answeredID = [9, 9, 9] },
+        Lie("another user's credential", .credentialIDMismatch) { $0.answeredID = [9, 9, 9] },
         Lie("an algorithm that is not offered", .algorithmMismatch) {
             $0.editResponse = { $0["publicKeyAlgorithm"] = -47 }
         },

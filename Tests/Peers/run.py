@@ -216,7 +216,7 @@ judges otherwise than these cases, and why, is listed there in `Differences.txt`
 
 `J23-aud-empty-array` is left out of the test, because it ends the process: in this version `AudienceClaim` has a
 precondition that `aud` is not empty, and decoding `[]` fails it. `verify` decodes claims after it has checked the
-signature, so it takes an issuer that signs such a token. `unverified`, by its source, decodes tokens that nobody has
+signature, so it takes an issuer that signs such a token. `unverified`, by its source, decodes tokens that no key has
 checked. Payloads that do not use `AudienceClaim` are not affected.
 """
 

@@ -20,7 +20,7 @@ import Testing
         }
 
         func wait(for count: Int) async throws -> [JSONObject] {
-            try await self.received.wait(for: count).map { output in
+            try await received.wait(for: count).map { output in
                 switch output {
                 case .event(let text), .message(let text): return try StrictJSON.object(text)
                 case .end: throw AgentFault(.invalidRequest, "closed")
@@ -29,19 +29,19 @@ import Testing
         }
 
         func send(_ id: String, _ intent: String = "echo", _ params: String = "{}") {
-            self.connection.receive(
+            connection.receive(
                 text: #"{"type":"intent","id":"\#(id)","intent":"\#(intent)","params":\#(params)}"#)
         }
     }
 
-    private func permit(_ fixture: RuntimeFixture? = nil) async throws -> Permit {
+    func permit(_ fixture: RuntimeFixture? = nil) async throws -> Permit {
         let fixture = fixture ?? self.fixture
         return try await fixture.permit(try await fixture.authenticated().session)
     }
 
     @Test("Ready comes first; an intent is answered by its event, as the contract has it")
     func readyAndEcho() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         #expect(
             socket.received.all == [
                 .message(
@@ -58,15 +58,15 @@ import Testing
     @Test("An intent whose outcome is no longer kept is not run again, and its id is told that it has run")
     func droppedOutcome() async throws {
         let permit = try await self.permit()
-        let socket = try await Socket(self.fixture.runtime, permit)
+        let socket = try await Socket(fixture.runtime, permit)
         socket.send("c1", "artifact.put", #"{"name":"plan","content":{}}"#)
         _ = try await socket.wait(for: 2)
-        self.fixture.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
+        fixture.store.dropOutcome(sessionID: permit.sessionID, intentID: "c1")
         let body = #"{"id":"c1","intent":"artifact.put","params":{"name":"plan","content":{}}}"#
-        let event = try await StrictJSON.object(self.fixture.runtime.execute(permit: permit, intentJSON: body.utf8))
+        let event = try await StrictJSON.object(fixture.runtime.execute(permit: permit, intentJSON: body.utf8))
         #expect(event["seq"] == 1 && event["event"] == "error" && event["id"] == "c1")
         #expect(event["error"]?.objectValue?["code"] == "outcome_dropped")
-        let artifact = try await self.fixture.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
+        let artifact = try await fixture.store.artifact(tenantID: "t", userID: "usr_a", name: "plan")
         #expect(artifact?.version == 1)
     }
 
@@ -82,7 +82,7 @@ import Testing
             #"{"type":"intent","id":"a","intent":"echo","params":{"a":\#(String(repeating: "[", count: 100))"#,
         ])
     func noIntent(frame: String) async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         socket.connection.receive(text: frame)
         let answer = try #require(try await socket.wait(for: 2).last)
         #expect(answer["type"] == "error" && answer["seq"] == nil)
@@ -93,7 +93,7 @@ import Testing
 
     @Test("A frame that is too long is refused before it is read")
     func tooLong() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         socket.send("a", "echo", "{\"a\":\"\(String(repeating: "x", count: 65_536))\"}")
         let answer = try #require(try await socket.wait(for: 2).last)
         #expect(answer["error"]?.objectValue?["code"] == "payload_too_large")
@@ -101,7 +101,7 @@ import Testing
 
     @Test("Ids of 64 characters are accepted, with any number of bytes")
     func longID() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         let id = String(repeating: "\u{1F600}", count: 64)
         socket.send(id)
         #expect(try await socket.wait(for: 2).last?["id"] == .string(id))
@@ -109,7 +109,7 @@ import Testing
 
     @Test("An intent that no realm carries out is an error in the stream")
     func unknownIntent() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         socket.send("a", "no.such")
         let event = try #require(try await socket.wait(for: 2).last)
         #expect(event["event"] == "error" && event["seq"] == 1 && event["data"] == nil)
@@ -118,10 +118,10 @@ import Testing
 
     @Test("Every socket of the session gets every event once and in order, on every node")
     func fanOut() async throws {
-        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
+        let other = RuntimeFixture(store: fixture.store, clock: fixture.clock)
         let permit = try await self.permit()
-        let stranger = try await Socket(self.fixture.runtime, try await self.permit())
-        let here = try await Socket(self.fixture.runtime, permit)
+        let stranger = try await Socket(fixture.runtime, try await self.permit())
+        let here = try await Socket(fixture.runtime, permit)
         let there = try await Socket(other.runtime, permit)
         for index in 0..<50 {
             here.send("h\(index)")
@@ -137,7 +137,7 @@ import Testing
 
     @Test("One socket's intents are carried out in the order they came in")
     func order() async throws {
-        let socket = try await Socket(self.fixture.runtime, try await self.permit())
+        let socket = try await Socket(fixture.runtime, try await permit())
         for index in 0..<60 { socket.send("\(index)") }
         let events = try await socket.wait(for: 61).dropFirst()
         #expect(events.map { $0["id"]?.stringValue } == (0..<60).map { "\($0)" })
@@ -182,44 +182,6 @@ import Testing
         #expect(counter.runs.load(ordering: .relaxed) == 1)
     }
 
-    @Test(
-        "A socket resumes where it was, also at another node",
-        arguments: [(nil, []), (0, [1, 2, 3]), (2, [3]), (3, [])] as [(Int64?, [Int64])])
-    func resume(from: Int64?, expected: [Int64]) async throws {
-        let permit = try await self.permit()
-        for id in ["a", "b", "c"] {
-            _ = try await self.fixture.runtime.execute(
-                permit: permit, intentJSON: #"{"id":"\#(id)","intent":"echo"}"#.utf8)
-        }
-        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
-        let socket = try await Socket(other.runtime, permit, resumeFrom: from)
-        socket.send("d")
-        let frames = try await socket.wait(for: expected.count + 2)
-        #expect(frames.first?["last_seq"] == 3 && frames.first?["lost"] == nil)
-        #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == expected + [4])
-    }
-
-    @Test("What is no longer kept is said to be lost", arguments: [0, 3, 9, -1, .min, .max] as [Int64])
-    func lost(from: Int64) async throws {
-        let permit = try await self.permit()
-        for index in 0..<8 {
-            _ = try await self.fixture.runtime.execute(
-                permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
-        }
-        self.fixture.store.forgetEvents(sessionID: permit.sessionID, before: 5)
-        let socket = try await Socket(self.fixture.runtime, permit, resumeFrom: from)
-        let frames = try await socket.wait(for: 5)
-        #expect(frames.first?["lost"] == true && frames.first?["first_seq"] == 5)
-        #expect(frames.dropFirst().map { $0["seq"]?.int64Value } == [5, 6, 7, 8])
-    }
-
-    @Test("The place just before what is kept is not lost")
-    func justKept() {
-        #expect(StreamStart(resumeFrom: 4, first: 5, last: 8).isLost == false)
-        #expect(StreamStart(resumeFrom: 0, first: 1, last: 0).isLost == false)
-        #expect(StreamStart(resumeFrom: 1, first: 1, last: 0).isLost)
-    }
-
     @Test("What was queued before a change of privilege, or before the end, never runs", arguments: [true, false])
     func staleQueue(isLogout: Bool) async throws {
         let gate = GateRealm()
@@ -244,185 +206,26 @@ import Testing
         #expect(try await fixture.store.execution(sessionID: issued.session.id, intentID: "slow")?.outcome != nil)
     }
 
-    @Test("A long replay waits for a slow socket, and goes on where it stopped; others don't wait")
-    func window() async throws {
-        let permit = try await self.permit()
-        for index in 0..<20 {
-            _ = try await self.fixture.runtime.execute(
-                permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
-        }
-        let slow = Recorder<AgentOutput>()
-        let connection = try await self.fixture.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
-            slow.append($0)
-        }
-        let quick = try await Socket(self.fixture.runtime, permit, resumeFrom: 0)
-        #expect(try await quick.wait(for: 21).count == 21)
-        #expect(await slow.wait(for: 4).count == 4)
-        connection.written(events: 2)
-        #expect(await slow.wait(for: 6).count == 6)
-        for count in 7...21 {
-            connection.written(events: 1)
-            #expect(await slow.wait(for: count).count == count)
-        }
-        let all = await slow.wait(for: 21)
-        #expect(all.count == 21)
-        #expect(all.dropFirst() == ArraySlice(quick.received.all.dropFirst()))
-    }
-
-    @Test("An outcome that can't be written for long is written when the store is back; nothing runs twice")
-    func leftover() async throws {
-        let counter = CountingRealm()
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate, counter])
-        let permit = try await self.permit(fixture)
-        let socket = try await Socket(fixture.runtime, permit)
-        socket.send("slow", "gate")
-        await gate.entered.wait(for: 1)
-        fixture.store.set(reachable: false)
-        gate.open()
-        let fault = try #require(try await socket.wait(for: 2).last)
-        #expect(fault["type"] == "error" && fault["id"] == "slow")
-        await #expect(throws: StateSurfaceError.self) { try await fixture.runtime.finishInterrupted() }
-        fixture.store.set(reachable: true)
-        try await fixture.runtime.finishInterrupted()
-        let event = try #require(try await socket.wait(for: 3).last)
-        #expect(event["id"] == "slow" && event["data"] == true && event["seq"] == 1)
-        #expect(gate.entered.all.count == 1)
-    }
-
-    @Test("An outcome whose session was removed meanwhile keeps neither the node's beat nor other outcomes back")
-    func leftoverOfRemovedSession() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let permits = [try await self.permit(fixture), try await self.permit(fixture)]
-        var sockets: [Socket] = []
-        for (index, permit) in permits.enumerated() {
-            let socket = try await Socket(fixture.runtime, permit)
-            socket.send("slow", "gate")
-            sockets.append(socket)
-            await gate.entered.wait(for: index + 1)
-        }
-        fixture.store.set(reachable: false)
-        gate.open()
-        for socket in sockets { _ = try await socket.wait(for: 2) }
-        fixture.store.removeExecutions(of: permits[0].sessionID)
-        fixture.store.set(reachable: true)
-        try await fixture.runtime.finishInterrupted()
-        #expect(try await sockets[1].wait(for: 3).last?["data"] == true)
-        #expect(try await fixture.store.beat(nodeID: "other", at: fixture.clock.now, within: 5_000).count == 2)
-    }
-
-    @Test("A caller that goes away does not cut off what it began")
-    func cancelledCaller() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let permit = try await self.permit(fixture)
-        let socket = try await Socket(fixture.runtime, permit)
-        let caller = Task {
-            try await fixture.runtime.execute(permit: permit, intentJSON: #"{"id":"a","intent":"gate"}"#.utf8)
-        }
-        await gate.entered.wait(for: 1)
-        caller.cancel()
-        gate.open()
-        #expect(try await socket.wait(for: 2).last?["data"] == true)
-    }
-
-    @Test("A socket's queue is bounded")
-    func overload() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate], limits: AgentLimits(maxQueued: 4))
-        let socket = try await Socket(fixture.runtime, try await self.permit(fixture))
-        socket.send("slow", "gate")
-        await gate.entered.wait(for: 1)
-        for index in 0..<6 { socket.send("\(index)") }
-        let faults = try await socket.wait(for: 3).dropFirst()
-        #expect(faults.map { $0["id"] } == ["4", "5"])
-        #expect(faults.allSatisfy { $0["error"]?.objectValue?["code"] == "overloaded" })
-        gate.open()
-        #expect(try await socket.wait(for: 8).last?["id"] == "3")
-    }
-
-    @Test("A detached socket hears nothing more, and what waits is dropped")
-    func detached() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let permit = try await self.permit(fixture)
-        let socket = try await Socket(fixture.runtime, permit)
-        let other = try await Socket(fixture.runtime, permit)
-        socket.send("slow", "gate")
-        socket.send("waiting")
-        await gate.entered.wait(for: 1)
-        socket.connection.detach()
-        gate.open()
-        let frames = try await other.wait(for: 2)
-        #expect(frames.last?["id"] == "slow")
-        #expect(socket.received.all.count == 1)
-        #expect(try await fixture.store.execution(sessionID: permit.sessionID, intentID: "waiting") == nil)
-    }
-
-    @Test("An intent that a crash cut off is reported as interrupted, and never run again")
-    func interrupted() async throws {
-        let counter = CountingRealm()
-        let crashed = RuntimeFixture(realms: [counter], nodeID: "node_crashed")
-        let permit = try await self.permit(crashed)
-        let execution = ExecutionRecord(
-            sessionID: permit.sessionID, intentID: "a", intent: "count", nodeID: "node_crashed", epoch: 0, createdAt: 0)
-        #expect(try await crashed.store.begin(execution: execution) == nil)
-        try await crashed.runtime.finishInterrupted()
-        let next = RuntimeFixture(store: crashed.store, clock: crashed.clock, realms: [counter])
-        let socket = try await Socket(next.runtime, permit)
-        // The other node may still be at it.
-        try await next.runtime.finishInterrupted()
-        #expect(try await crashed.store.execution(sessionID: permit.sessionID, intentID: "a")?.outcome == nil)
-        next.clock.advance(by: 5_001)
-        try await next.runtime.finishInterrupted()
-        let event = try #require(try await socket.wait(for: 2).last)
-        #expect(event["event"] == "error" && event["id"] == "a")
-        #expect(event["error"]?.objectValue?["code"] == "interrupted")
-        socket.send("a", "count")
-        #expect(try await socket.wait(for: 3).last == event)
-        #expect(counter.runs.load(ordering: .relaxed) == 0)
-    }
-
-    @Test("A store that is away refuses new intents, and loses no outcome of one that ran")
-    func storeAway() async throws {
-        let gate = GateRealm()
-        let fixture = RuntimeFixture(realms: [gate])
-        let socket = try await Socket(fixture.runtime, try await self.permit(fixture))
-        socket.send("slow", "gate")
-        await gate.entered.wait(for: 1)
-        fixture.store.set(reachable: false)
-        gate.open()
-        let other = try? await fixture.runtime.attach(permit: try await self.permit(fixture), resumeFrom: nil) { _ in }
-        #expect(other == nil)
-        fixture.store.set(reachable: true)
-        #expect(try await socket.wait(for: 2).last?["id"] == "slow")
-        fixture.store.set(reachable: false)
-        socket.send("b")
-        let fault = try #require(try await socket.wait(for: 3).last)
-        #expect(fault["id"] == "b" && fault["error"]?.objectValue?["code"] == "store_unavailable")
-    }
-
     @Test("No intents for a session without an owner, nor for one that has ended")
     func needsOwner() async throws {
-        let issued = try await self.fixture.anonymous()
-        let permit = try await self.fixture.runtime.admit(secretHash: issued.secret.hash).get()
-        await #expect(throws: SessionFault.mismatch) { try await Socket(self.fixture.runtime, permit) }
+        let issued = try await fixture.anonymous()
+        let permit = try await fixture.runtime.admit(secretHash: issued.secret.hash).get()
+        await #expect(throws: SessionFault.mismatch) { try await Socket(fixture.runtime, permit) }
         await #expect(throws: AgentFault.self) {
-            try await self.fixture.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
+            try await fixture.runtime.execute(permit: permit, intentJSON: #"{"intent":"echo"}"#.utf8)
         }
         let owned = try await self.permit()
-        _ = try await self.fixture.runtime.end(id: owned.sessionID)
-        await #expect(throws: SessionFault.mismatch) { try await Socket(self.fixture.runtime, owned) }
+        _ = try await fixture.runtime.end(id: owned.sessionID)
+        await #expect(throws: SessionFault.mismatch) { try await Socket(fixture.runtime, owned) }
         await #expect(throws: AgentFault.self) {
-            try await self.fixture.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
+            try await fixture.runtime.execute(permit: owned, intentJSON: #"{"intent":"echo"}"#.utf8)
         }
     }
 
     @Test("A session describes itself, without its secret")
     func describe() async throws {
         let permit = try await self.permit()
-        let event = try await self.fixture.runtime.execute(
+        let event = try await fixture.runtime.execute(
             permit: permit, intentJSON: #"{"intent":"session.describe"}"#.utf8)
         let data = try #require(try StrictJSON.object(event)["data"]?.objectValue)
         #expect(data["session_id"] == .string(permit.sessionID) && data["state"] == "authenticated")
@@ -433,46 +236,21 @@ import Testing
     func longResult() async throws {
         let fixture = RuntimeFixture(limits: AgentLimits(maxEvent: 100))
         let event = try await fixture.runtime.execute(
-            permit: try await self.permit(fixture),
+            permit: try await permit(fixture),
             intentJSON: "{\"intent\":\"echo\",\"params\":{\"a\":\"\(String(repeating: "x", count: 100))\"}}".utf8)
         #expect(event.contains("payload_too_large"))
     }
 
     @Test("The background work goes on by itself and stops when it is told to, writing what is left")
     func background() async throws {
-        let session = try await self.fixture.authenticated().session
-        let runtime = self.fixture.runtime
+        let session = try await fixture.authenticated().session
+        let runtime = fixture.runtime
         let work = Task { await runtime.run() }
-        while self.fixture.store.beats == 0 { await Task.yield() }
-        self.fixture.clock.advance(by: 60_000)
+        while fixture.store.beats == 0 { await Task.yield() }
+        fixture.clock.advance(by: 60_000)
         runtime.noteUse(session.id)
         work.cancel()
         await work.value
-        #expect(self.fixture.store.stored(session.id)?.lastSeenAt == self.fixture.clock.now)
-    }
-}
-
-/// Counts how often it was run.
-final class CountingRealm: Realm {
-    let intents = ["count"]
-    let runs = Atomic<Int>(0)
-
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        .result(.number(JSONNumber(Int64(self.runs.add(1, ordering: .relaxed).newValue))))
-    }
-}
-
-/// Holds every call until it is opened.
-final class GateRealm: Realm {
-    let intents = ["gate"]
-    let entered = Recorder<String>()
-    private let isOpen = Atomic<Bool>(false)
-
-    func open() { self.isOpen.store(true, ordering: .releasing) }
-
-    func perform(_ intent: Intent, in context: RealmContext) async -> RealmOutcome {
-        self.entered.append(intent.id)
-        while !self.isOpen.load(ordering: .acquiring) { await Task.yield() }
-        return .result(true)
+        #expect(fixture.store.stored(session.id)?.lastSeenAt == fixture.clock.now)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         _ name: String, _ params: JSONObject = [:], user: String = "usr_a", tenant: String = "t"
     ) async -> RealmOutcome {
         let context = RealmContext(
-            tenantID: tenant, userID: user, sessionID: "ses_x", store: self.store, uses: SessionUses(), clock: { 0 })
+            tenantID: tenant, userID: user, sessionID: "ses_x", store: store, uses: SessionUses(), clock: { 0 })
         return await ArtifactRealm().perform(Intent(id: "a", name: "artifact.\(name)", params: params), in: context)
     }
 
@@ -28,40 +28,40 @@ import Testing
 
     @Test("An artifact goes from draft to active to archived, and a new version is a draft again")
     func life() async {
-        let put = self.data(await self.perform("put", ["name": "a", "content": ["x": 1], "expected_version": 0]))
+        let put = data(await perform("put", ["name": "a", "content": ["x": 1], "expected_version": 0]))
         #expect(put?["version"] == 1 && put?["state"] == "draft")
         for (target, version) in [("active", 1), ("archived", 1)] as [(String, Int64)] {
             let params: JSONObject = [
                 "name": "a", "to": .string(target), "expected_version": .number(JSONNumber(version)),
             ]
-            let moved = self.data(await self.perform("transition", params))
+            let moved = data(await perform("transition", params))
             #expect(moved?["state"] == .string(target) && moved?["version"] == 1)
         }
-        let next = self.data(await self.perform("put", ["name": "a", "content": "two", "expected_version": 1]))
+        let next = data(await perform("put", ["name": "a", "content": "two", "expected_version": 1]))
         #expect(next?["version"] == 2 && next?["state"] == "draft")
-        #expect(self.data(await self.perform("get", ["name": "a"]))?["content"] == "two")
+        #expect(data(await perform("get", ["name": "a"]))?["content"] == "two")
     }
 
     @Test(
         "No step is skipped and none is taken back",
         arguments: ["draft", "archived", "deleted", "", "ACTIVE"])
     func wrongSteps(target: String) async {
-        _ = await self.perform("put", ["name": "a", "content": 1])
-        let outcome = await self.perform("transition", ["name": "a", "to": .string(target)])
-        #expect(self.code(outcome) == "invalid_request")
-        #expect(self.data(await self.perform("get", ["name": "a"]))?["state"] == "draft")
+        _ = await perform("put", ["name": "a", "content": 1])
+        let outcome = await perform("transition", ["name": "a", "to": .string(target)])
+        #expect(code(outcome) == "invalid_request")
+        #expect(data(await perform("get", ["name": "a"]))?["state"] == "draft")
     }
 
     @Test("An action on an old version is refused with that reason, and changes nothing")
     func compareAndSet() async {
-        _ = await self.perform("put", ["name": "a", "content": 1, "expected_version": 0])
-        let stale = await self.perform("put", ["name": "a", "content": 2, "expected_version": 0])
-        #expect(self.code(stale) == "version_conflict")
-        let ahead = await self.perform("put", ["name": "b", "content": 2, "expected_version": 1])
-        #expect(self.code(ahead) == "version_conflict")
-        let moved = await self.perform("transition", ["name": "a", "to": "active", "expected_version": 2])
-        #expect(self.code(moved) == "version_conflict")
-        #expect(self.data(await self.perform("get", ["name": "a"]))?["content"] == 1)
+        _ = await perform("put", ["name": "a", "content": 1, "expected_version": 0])
+        let stale = await perform("put", ["name": "a", "content": 2, "expected_version": 0])
+        #expect(code(stale) == "version_conflict")
+        let ahead = await perform("put", ["name": "b", "content": 2, "expected_version": 1])
+        #expect(code(ahead) == "version_conflict")
+        let moved = await perform("transition", ["name": "a", "to": "active", "expected_version": 2])
+        #expect(code(moved) == "version_conflict")
+        #expect(data(await perform("get", ["name": "a"]))?["content"] == 1)
     }
 
     @Test("Of many who put a first version at once, one does")
@@ -70,8 +70,8 @@ import Testing
             for index in 0..<20 {
                 group.addTask {
                     let content = JSONValue.number(JSONNumber(Int64(index)))
-                    return self.data(
-                        await self.perform("put", ["name": "a", "content": content, "expected_version": 0])) != nil
+                    return data(
+                        await perform("put", ["name": "a", "content": content, "expected_version": 0])) != nil
                 }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -81,24 +81,24 @@ import Testing
 
     @Test("Another user's artifact is answered like one that does not exist")
     func foreign() async {
-        _ = await self.perform("put", ["name": "a", "content": 1])
+        _ = await perform("put", ["name": "a", "content": 1])
         for (user, tenant) in [("usr_b", "t"), ("usr_a", "u")] {
             for name in ["get", "transition"] {
                 let params: JSONObject = ["name": "a", "to": "active"]
-                let foreign = await self.perform(name, params, user: user, tenant: tenant)
-                let unknown = await self.perform(name, ["name": "unknown", "to": "active"])
-                #expect(foreign == unknown && self.code(foreign) == "not_found")
+                let foreign = await perform(name, params, user: user, tenant: tenant)
+                let unknown = await perform(name, ["name": "unknown", "to": "active"])
+                #expect(foreign == unknown && code(foreign) == "not_found")
             }
-            #expect(self.data(await self.perform("list", user: user, tenant: tenant)) == ["artifacts": []])
+            #expect(data(await perform("list", user: user, tenant: tenant)) == ["artifacts": []])
         }
-        #expect(self.data(await self.perform("list"))?["artifacts"]?.arrayValue?.count == 1)
+        #expect(data(await perform("list"))?["artifacts"]?.arrayValue?.count == 1)
     }
 
     @Test(
         "Names are short and plain",
         arguments: ["", " ", "a b", "a\u{0}", "é", "a\n", String(repeating: "a", count: 129)])
     func badNames(name: String) async {
-        #expect(self.code(await self.perform("put", ["name": .string(name), "content": 1])) == "invalid_request")
+        #expect(code(await perform("put", ["name": .string(name), "content": 1])) == "invalid_request")
     }
 
     @Test("Odd members are refused")
@@ -107,10 +107,10 @@ import Testing
             [:], ["name": 1, "content": 1], ["name": "a"], ["name": "a", "content": 1, "expected_version": "0"],
             ["name": "a", "content": 1, "expected_version": -1], ["name": "a", "content": 1, "expected_version": 0.5],
         ]
-        for params in bad { #expect(self.code(await self.perform("put", params)) == "invalid_request") }
+        for params in bad { #expect(code(await perform("put", params)) == "invalid_request") }
         let long = JSONValue.string(String(repeating: "x", count: 48 * 1_024))
-        #expect(self.code(await self.perform("put", ["name": "a", "content": long])) == "payload_too_large")
-        #expect(try await self.store.artifacts(tenantID: "t", userID: "usr_a", limit: 1).isEmpty)
+        #expect(code(await perform("put", ["name": "a", "content": long])) == "payload_too_large")
+        #expect(try await store.artifacts(tenantID: "t", userID: "usr_a", limit: 1).isEmpty)
     }
 
     @Test("There is room for so many, and new versions of old ones always fit")
@@ -118,15 +118,15 @@ import Testing
         for index in 0..<ArtifactRealm.maximumCount {
             let artifact = ArtifactRecord(
                 tenantID: "t", userID: "usr_a", name: "\(index)", version: 1, state: .draft, content: "1", updatedAt: 0)
-            #expect(try await self.store.put(artifact: artifact, expectedVersion: 0) != nil)
+            #expect(try await store.put(artifact: artifact, expectedVersion: 0) != nil)
         }
-        #expect(self.code(await self.perform("put", ["name": "new", "content": 1])) == "overloaded")
-        #expect(self.data(await self.perform("put", ["name": "0", "content": 1]))?["version"] == 2)
+        #expect(code(await perform("put", ["name": "new", "content": 1])) == "overloaded")
+        #expect(data(await perform("put", ["name": "0", "content": 1]))?["version"] == 2)
     }
 
     @Test("A store that is away is said to be")
     func storeAway() async {
-        self.store.set(reachable: false)
-        #expect(self.code(await self.perform("list")) == "store_unavailable")
+        store.set(reachable: false)
+        #expect(code(await perform("list")) == "store_unavailable")
     }
 }

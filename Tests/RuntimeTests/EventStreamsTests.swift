@@ -13,8 +13,8 @@ import Testing
     private func happen(_ name: String) async throws -> Int64 {
         let execution = ExecutionRecord(
             sessionID: "ses_a", intentID: name, intent: "echo", nodeID: "n", epoch: 0, createdAt: 0)
-        _ = try await self.store.begin(execution: execution)
-        return try await self.store.finish(sessionID: "ses_a", intentID: name, at: 0) { "event \($0)" }.seq
+        _ = try await store.begin(execution: execution)
+        return try await store.finish(sessionID: "ses_a", intentID: name, at: 0) { "event \($0)" }.seq
     }
 
     private func listener(
@@ -31,12 +31,12 @@ import Testing
 
     @Test("A socket that lacks nothing is let in without a look at the others")
     func attachIsCheap() async throws {
-        let streams = EventStreams(store: self.store)
-        let last = try await self.happen("a")
-        let sockets = (0..<3_000).map { _ in self.listener(streams, after: last, lastSeq: last) }
+        let streams = EventStreams(store: store)
+        let last = try await happen("a")
+        let sockets = (0..<3_000).map { _ in listener(streams, after: last, lastSeq: last) }
         #expect(streams.listenersExamined <= 3)
         // And then each is told of what happens next.
-        let next = try await self.happen("b")
+        let next = try await happen("b")
         streams.streamGrew(sessionID: "ses_a", to: next)
         for socket in sockets {
             #expect(await socket.received.wait(for: 1) == [.event("event 2")])
@@ -45,47 +45,47 @@ import Testing
 
     @Test("From any start, each socket gets the events it lacks, once and in order")
     func fromEverywhere() async throws {
-        let streams = EventStreams(store: self.store)
+        let streams = EventStreams(store: store)
         var last: Int64 = 0
-        for index in 0..<300 { last = try await self.happen("e\(index)") }
+        for index in 0..<300 { last = try await happen("e\(index)") }
         let starts: [Int64] = [0, 299, 17, 0, 128, 300, 256]
-        let sockets = starts.map { self.listener(streams, after: $0, lastSeq: last) }
-        let next = try await self.happen("late")
+        let sockets = starts.map { listener(streams, after: $0, lastSeq: last) }
+        let next = try await happen("late")
         streams.streamGrew(sessionID: "ses_a", to: next)
         for (start, socket) in zip(starts, sockets) {
             let received = await socket.received.wait(for: Int(next - start))
-            #expect(received == self.expected(start + 1...next))
+            #expect(received == expected(start + 1...next))
         }
     }
 
     @Test("A socket without room holds up no other, and continues where it stopped")
     func window() async throws {
-        let streams = EventStreams(store: self.store)
+        let streams = EventStreams(store: store)
         var last: Int64 = 0
-        for index in 0..<10 { last = try await self.happen("e\(index)") }
-        let slow = self.listener(streams, window: 2, after: 0, lastSeq: last)
-        let quick = self.listener(streams, after: 0, lastSeq: last)
-        #expect(await quick.received.wait(for: 10) == self.expected(1...10))
-        #expect(await slow.received.wait(for: 2) == self.expected(1...2))
+        for index in 0..<10 { last = try await happen("e\(index)") }
+        let slow = listener(streams, window: 2, after: 0, lastSeq: last)
+        let quick = listener(streams, after: 0, lastSeq: last)
+        #expect(await quick.received.wait(for: 10) == expected(1...10))
+        #expect(await slow.received.wait(for: 2) == expected(1...2))
         for count in [4, 6, 8, 10] {
             streams.written(2, to: slow.listener)
-            #expect(await slow.received.wait(for: count) == self.expected(1...Int64(count)))
+            #expect(await slow.received.wait(for: count) == expected(1...Int64(count)))
         }
     }
 
     @Test("A socket that has gone is sent nothing more, and another of its session begins anew")
     func comeAndGo() async throws {
-        let streams = EventStreams(store: self.store)
-        let last = try await self.happen("a")
-        let first = self.listener(streams, after: last, lastSeq: last)
+        let streams = EventStreams(store: store)
+        let last = try await happen("a")
+        let first = listener(streams, after: last, lastSeq: last)
         streams.remove(first.listener)
         #expect(streams.sessionIDs.isEmpty)
-        let second = self.listener(streams, after: 0, lastSeq: last)
+        let second = listener(streams, after: 0, lastSeq: last)
         #expect(await second.received.wait(for: 1) == [.event("event 1")])
         streams.written(1, to: first.listener)
-        let next = try await self.happen("b")
+        let next = try await happen("b")
         streams.streamGrew(sessionID: "ses_a", to: next)
-        #expect(await second.received.wait(for: 2) == self.expected(1...2))
+        #expect(await second.received.wait(for: 2) == expected(1...2))
         #expect(first.received.all.isEmpty)
     }
 }

@@ -17,9 +17,9 @@ import Testing
     @Test("A realm can be tried without a gateway")
     func alone() async {
         let realm = GreetingRealm()
-        let good = await realm.perform(Intent(id: "1", name: "greet", params: ["name": "Ada"]), in: self.context)
+        let good = await realm.perform(Intent(id: "1", name: "greet", params: ["name": "Ada"]), in: context)
         #expect(good == .result(["greeting": "Ada, from usr_a of acme"]))
-        let bad = await realm.perform(Intent(id: "2", name: "greet"), in: self.context)
+        let bad = await realm.perform(Intent(id: "2", name: "greet"), in: context)
         #expect(bad == .invalid("name is missing."))
     }
 
@@ -28,7 +28,7 @@ import Testing
         let realm = Runtime.builtInRealms[index]
         for name in realm.intents {
             let outcome = await realm.perform(
-                Intent(id: "1", name: name, params: ["name": "a", "content": 1, "to": "active"]), in: self.context)
+                Intent(id: "1", name: name, params: ["name": "a", "content": 1, "to": "active"]), in: context)
             if name == "echo" {
                 #expect(outcome == .result(["name": "a", "content": 1, "to": "active"]))
             } else {

@@ -4,17 +4,17 @@ import Synchronization
 final class Recorder<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
 
-    var all: [Element] { self.elements.withLock { $0 } }
+    var all: [Element] { elements.withLock { $0 } }
 
-    func append(_ element: Element) { self.elements.withLock { $0.append(element) } }
+    func append(_ element: Element) { elements.withLock { $0.append(element) } }
 
     /// Waits until so many have come; gives up after five seconds.
     @discardableResult
     func wait(for count: Int) async -> [Element] {
         let deadline = ContinuousClock.now + .seconds(60)
-        while self.all.count < count, ContinuousClock.now < deadline {
+        while all.count < count, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(1))
         }
-        return self.all
+        return all
     }
 }

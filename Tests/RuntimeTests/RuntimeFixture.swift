@@ -30,14 +30,14 @@ final class RuntimeFixture: Sendable {
 
     func anonymous(metadata: String = "{}") async throws -> IssuedSession {
         let intent = SessionIntent(kind: .anonymous, clientAddress: "a", metadata: metadata)
-        return try await self.open(intent)
+        return try await open(intent)
     }
 
     func authenticated(
         _ user: String = "usr_a", tenant: String = "t", family: String? = nil
     ) async throws -> IssuedSession {
         let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: tenant, userID: user)
-        return try await self.open(intent, family: family)
+        return try await open(intent, family: family)
     }
 
     func upgrade(
@@ -46,7 +46,7 @@ final class RuntimeFixture: Sendable {
     ) async throws -> IssuedSession {
         let intent = SessionIntent(
             kind: .upgrade, clientAddress: "a", sessionID: id, tenantID: tenant, userID: user, metadata: metadata)
-        return try await self.open(intent, secret: secret, family: family, expectedEpoch: expectedEpoch)
+        return try await open(intent, secret: secret, family: family, expectedEpoch: expectedEpoch)
     }
 
     func resume(
@@ -54,20 +54,20 @@ final class RuntimeFixture: Sendable {
     ) async throws -> IssuedSession {
         let intent = SessionIntent(
             kind: .resume, clientAddress: "a", sessionID: id, tenantID: tenant, userID: user)
-        return try await self.open(intent, secret: secret, family: family)
+        return try await open(intent, secret: secret, family: family)
     }
 
     private func open(
         _ intent: SessionIntent, secret: [UInt8] = [], family: String? = nil, expectedEpoch: Int64? = nil
     ) async throws -> IssuedSession {
-        try await self.runtime.open(
-            self.runtime.prepare(
-                self.trafficCop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
+        try await runtime.open(
+            runtime.prepare(
+                trafficCop.prepare(intent).get(), for: intent, secretHash: secret, familyID: family,
                 expectedEpoch: expectedEpoch))
     }
 
     func permit(_ session: SessionSnapshot) async throws -> Permit {
-        try await self.runtime.admit(
+        try await runtime.admit(
             sessionID: session.id, tenantID: session.tenantID ?? "", userID: session.userID ?? ""
         ).get()
     }
@@ -77,9 +77,9 @@ final class RuntimeFixture: Sendable {
 final class TestClock: Sendable {
     private let time = Atomic<Int64>(1_700_000_000_000)
 
-    var now: Int64 { self.time.load(ordering: .sequentiallyConsistent) }
+    var now: Int64 { time.load(ordering: .sequentiallyConsistent) }
 
     func advance(by milliseconds: Int64) {
-        self.time.add(milliseconds, ordering: .sequentiallyConsistent)
+        time.add(milliseconds, ordering: .sequentiallyConsistent)
     }
 }

@@ -76,32 +76,32 @@ private struct World {
 
     mutating func run() {
         for _ in 0..<40 {
-            switch Int.random(in: 0..<10, using: &self.dice) {
-            case 0: self.moveClock()
-            case 1...3: self.actors.append(Actor(event: self.randomEvent()))
-            default: self.step()
+            switch Int.random(in: 0..<10, using: &dice) {
+            case 0: moveClock()
+            case 1...3: actors.append(Actor(event: randomEvent()))
+            default: step()
             }
         }
-        while !self.actors.isEmpty { self.step() }
-        self.checkEnd()
+        while !actors.isEmpty { step() }
+        checkEnd()
     }
 
     private mutating func moveClock() {
         let steps: [Milliseconds] = [1, 400, 1_500, 2_500, 11_000, -2_000, -30_000]
-        self.now += steps.randomElement(using: &self.dice) ?? 0
+        now += steps.randomElement(using: &dice) ?? 0
     }
 
     private mutating func randomEvent() -> SessionEvent {
-        let user = Self.users.randomElement(using: &self.dice) ?? "usr_a"
+        let user = Self.users.randomElement(using: &dice) ?? "usr_a"
         // Sorted, because the order of a dictionary is not the dice's doing.
-        let known = self.issued.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        let known = issued.keys.sorted { $0.lexicographicallyPrecedes($1) }
         // Mostly the newest one: guesses alone would seldom get anywhere.
-        let recent = Bool.random(using: &self.dice) ? self.stored.secretHash : known.randomElement(using: &self.dice)
+        let recent = Bool.random(using: &dice) ? stored.secretHash : known.randomElement(using: &dice)
         let secret = recent ?? []
         let claim = SessionClaim(
-            owner: SessionOwner(tenantID: "t", userID: user), presentedHash: secret, newHash: self.newSecret(),
+            owner: SessionOwner(tenantID: "t", userID: user), presentedHash: secret, newHash: newSecret(),
             familyID: "family of \(user)")
-        switch Int.random(in: 0..<10, using: &self.dice) {
+        switch Int.random(in: 0..<10, using: &dice) {
         case 0...3: return .upgrade(claim)
         case 4, 5: return .resume(claim)
         case 6: return .read(.secret(hash: secret))
@@ -112,65 +112,65 @@ private struct World {
     }
 
     private mutating func newSecret() -> [UInt8] {
-        defer { self.secretCount &+= 1 }
-        return [UInt8](repeating: self.secretCount, count: 32)
+        defer { secretCount &+= 1 }
+        return [UInt8](repeating: secretCount, count: 32)
     }
 
     /// One actor takes one step: loads, or decides and writes.
     private mutating func step() {
-        guard let index = self.actors.indices.randomElement(using: &self.dice) else { return }
-        guard let loaded = self.actors[index].loaded else {
-            self.actors[index].loaded = self.stored
+        guard let index = actors.indices.randomElement(using: &dice) else { return }
+        guard let loaded = actors[index].loaded else {
+            actors[index].loaded = stored
             return
         }
-        let event = self.actors[index].event
-        let action = self.lifecycle.decide(loaded, event, now: self.now)
+        let event = actors[index].event
+        let action = lifecycle.decide(loaded, event, now: now)
         switch action {
         case .write(let next), .expire(let next, _):
-            guard self.replace(with: next, event) else {
-                self.conflicts += 1
-                self.actors[index].loaded = nil
-                self.actors[index].attempts += 1
+            guard replace(with: next, event) else {
+                conflicts += 1
+                actors[index].loaded = nil
+                actors[index].attempts += 1
                 return
             }
-        case .answer, .refuse: self.checkAnswer(action, of: event, on: loaded)
+        case .answer, .refuse: checkAnswer(action, of: event, on: loaded)
         }
-        self.actors.remove(at: index)
+        actors.remove(at: index)
     }
 
     private mutating func replace(with next: SessionRecord, _ event: SessionEvent) -> Bool {
-        guard !self.comparesVersions || self.stored.version == next.version else { return false }
-        let before = self.stored
-        self.stored = next
-        self.stored.version += 1
-        self.checkWrite(before, self.stored, event)
+        guard !comparesVersions || stored.version == next.version else { return false }
+        let before = stored
+        stored = next
+        stored.version += 1
+        checkWrite(before, stored, event)
         return true
     }
 
     // MARK: What must hold
 
     private mutating func require(_ condition: Bool, _ rule: String) {
-        if !condition { self.violations.append(rule) }
+        if !condition { violations.append(rule) }
     }
 
     private mutating func checkWrite(_ before: SessionRecord, _ after: SessionRecord, _ event: SessionEvent) {
         let order: [StoredSessionState: Int] = [.anonymous: 0, .authenticated: 1, .ended: 2, .expired: 2]
-        self.require((order[after.state] ?? 0) >= (order[before.state] ?? 0), "moved backwards")
-        self.require(before.state.isLive, "a dead session was written")
-        self.require(before.userID == nil || before.userID == after.userID, "the owner changed")
-        self.require(after.epoch >= before.epoch, "the epoch fell")
-        self.require(after.id == before.id, "the id changed")
+        require((order[after.state] ?? 0) >= (order[before.state] ?? 0), "moved backwards")
+        require(before.state.isLive, "a dead session was written")
+        require(before.userID == nil || before.userID == after.userID, "the owner changed")
+        require(after.epoch >= before.epoch, "the epoch fell")
+        require(after.id == before.id, "the id changed")
         switch event {
         case .upgrade(let claim), .resume(let claim):
             guard after.state.isLive else { return }
-            self.require(claim.owner.owns(after), "somebody else's claim was carried out")
-            self.require(after.secretHash == claim.newHash, "the claim's secret is not the secret")
-            self.checkPresented(claim, before)
-            self.issued[claim.newHash] = after.epoch
+            require(claim.owner.owns(after), "another owner's claim was carried out")
+            require(after.secretHash == claim.newHash, "the claim's secret is not the secret")
+            checkPresented(claim, before)
+            issued[claim.newHash] = after.epoch
         case .read, .expiryCheck:
-            self.require(after.state == .expired, "reading wrote something else than expiry")
+            require(after.state == .expired, "reading wrote something else than expiry")
         case .end:
-            self.require(!after.state.isLive, "ending left it alive")
+            require(!after.state.isLive, "ending left it alive")
         }
     }
 
@@ -179,29 +179,29 @@ private struct World {
         if claim.presentedHash == before.secretHash { return }
         let isGrace = before.previousSecretHash == claim.presentedHash && claim.owner.owns(before)
         let until = before.previousSecretUntil ?? .min
-        self.require(isGrace && self.now < until && until - self.now <= 10_000, "an old secret was accepted")
+        require(isGrace && now < until && until - now <= 10_000, "an old secret was accepted")
     }
 
     private mutating func checkAnswer(_ action: SessionAction, of event: SessionEvent, on loaded: SessionRecord) {
         guard case .read(let proof) = event, case .answer(let record) = action else { return }
-        self.require(record.state.isLive && self.now < record.expiresAt, "a dead session was shown as live")
+        require(record.state.isLive && now < record.expiresAt, "a dead session was shown as live")
         if case .secret(let hash) = proof {
-            self.require(hash == loaded.secretHash, "shown to an old secret")
+            require(hash == loaded.secretHash, "shown to an old secret")
         }
     }
 
     private mutating func checkEnd() {
-        guard !self.stored.state.isLive else { return }
+        guard !stored.state.isLive else { return }
         // No operation on an ended session, at any time, revives it or admits a caller.
-        for time in [self.now, 0, 1_000_000, self.now + 100_000] {
-            for hash in self.issued.keys {
+        for time in [now, 0, 1_000_000, now + 100_000] {
+            for hash in issued.keys {
                 let claim = SessionClaim(
-                    owner: SessionOwner(tenantID: "t", userID: self.stored.userID ?? "usr_a"), presentedHash: hash,
+                    owner: SessionOwner(tenantID: "t", userID: stored.userID ?? "usr_a"), presentedHash: hash,
                     newHash: [], familyID: nil)
                 for event in [SessionEvent.upgrade(claim), .resume(claim), .read(.secret(hash: hash)), .expiryCheck] {
-                    switch self.lifecycle.decide(self.stored, event, now: time) {
-                    case .write, .expire: self.require(false, "a dead session would be written")
-                    case .answer(let record): self.require(!record.state.isLive, "a dead session came back")
+                    switch lifecycle.decide(stored, event, now: time) {
+                    case .write, .expire: require(false, "a dead session would be written")
+                    case .answer(let record): require(!record.state.isLive, "a dead session came back")
                     case .refuse: break
                     }
                 }

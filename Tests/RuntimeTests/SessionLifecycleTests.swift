@@ -64,7 +64,7 @@ import Testing
             self.line = line
         }
 
-        var testDescription: String { "line \(self.line)" }
+        var testDescription: String { "line \(line)" }
     }
 
     static let stranger = SessionOwner(tenantID: "t", userID: "usr_b")
@@ -142,13 +142,13 @@ import Testing
 
     @Test("Every event in every state has one answer", arguments: rows)
     func table(row: Row) {
-        #expect(Outcome(self.lifecycle.decide(row.record, row.event, now: row.at)) == row.outcome)
+        #expect(Outcome(lifecycle.decide(row.record, row.event, now: row.at)) == row.outcome)
     }
 
     @Test("An upgrade sets the owner, raises the epoch, changes the secret and keeps the id")
     func upgrade() throws {
         let before = Self.record(.anonymous)
-        let after = try #require(self.written(before, .upgrade(Self.claim())))
+        let after = try #require(written(before, .upgrade(Self.claim())))
         #expect(after.id == before.id)
         #expect(after.tenantID == "t" && after.userID == "usr_a" && after.familyID == "new")
         #expect(after.epoch == before.epoch + 1)
@@ -164,12 +164,12 @@ import Testing
     @Test("A repeat changes the secret and nothing of the privilege; repeating does not stretch its own grace")
     func repeated() throws {
         let before = Self.record(.authenticated)
-        let after = try #require(self.written(before, .upgrade(Self.claim(Self.previous))))
+        let after = try #require(written(before, .upgrade(Self.claim(Self.previous))))
         #expect(after.secretHash == Self.next)
         #expect(after.previousSecretHash == Self.previous && after.previousSecretUntil == Self.now + 5_000)
         #expect(after.epoch == before.epoch && after.familyID == "fam")
         #expect(after.absoluteExpiresAt == before.absoluteExpiresAt)
-        let byCurrent = try #require(self.written(before, .upgrade(Self.claim())))
+        let byCurrent = try #require(written(before, .upgrade(Self.claim())))
         #expect(byCurrent.previousSecretHash == Self.current)
         #expect(byCurrent.previousSecretUntil == Self.now + 10_000)
     }
@@ -199,7 +199,7 @@ import Testing
     @Test("Logging in again changes family, secret and epoch, and the owner stays")
     func resume() throws {
         let before = Self.record(.authenticated)
-        let after = try #require(self.written(before, .resume(Self.claim())))
+        let after = try #require(written(before, .resume(Self.claim())))
         #expect(after.familyID == "new" && after.epoch == before.epoch + 1 && after.secretHash == Self.next)
         #expect(after.userID == before.userID && after.metadata == before.metadata)
     }
@@ -207,7 +207,7 @@ import Testing
     @Test("What ends has no second secret any more")
     func endForgetsPrevious() throws {
         for time in [Self.now, Self.later] {
-            let after = try #require(self.written(Self.record(.authenticated), .end(nil), at: time))
+            let after = try #require(written(Self.record(.authenticated), .end(nil), at: time))
             #expect(after.previousSecretHash == nil && after.previousSecretUntil == nil)
             #expect(after.secretHash == Self.current)
         }
@@ -228,7 +228,7 @@ import Testing
     private func written(
         _ record: SessionRecord, _ event: SessionEvent, at time: Milliseconds = now
     ) -> SessionRecord? {
-        guard case .write(let next) = self.lifecycle.decide(record, event, now: time) else { return nil }
+        guard case .write(let next) = lifecycle.decide(record, event, now: time) else { return nil }
         return next
     }
 }

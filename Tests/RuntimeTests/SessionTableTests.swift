@@ -142,7 +142,7 @@ private struct Known {
 struct Watched {
     weak var facts: SessionFacts?
 
-    var isAlive: Bool { self.facts != nil }
+    var isAlive: Bool { facts != nil }
 }
 
 /// Sessions to fill a table with.

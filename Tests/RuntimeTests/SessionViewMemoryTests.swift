@@ -22,11 +22,11 @@ import Testing
         let view = SessionView(capacity: 640)
         let record = Sample.record("i" + name, tenant: "t" + name, user: "u" + name)
         view.remember(record, readAfter: view.mark())
-        #expect(self.permit(view, "i" + name, tenant: "t" + name, user: "u" + name)?.sessionID == record.id)
+        #expect(permit(view, "i" + name, tenant: "t" + name, user: "u" + name)?.sessionID == record.id)
         for other in [name + "y", name + "\0", String(name.dropLast()) + "y", "y" + name] {
-            #expect(self.permit(view, "i" + other, tenant: "t" + name, user: "u" + name) == nil)
-            #expect(self.permit(view, "i" + name, tenant: "t" + other, user: "u" + name) == nil)
-            #expect(self.permit(view, "i" + name, tenant: "t" + name, user: "u" + other) == nil)
+            #expect(permit(view, "i" + other, tenant: "t" + name, user: "u" + name) == nil)
+            #expect(permit(view, "i" + name, tenant: "t" + other, user: "u" + name) == nil)
+            #expect(permit(view, "i" + name, tenant: "t" + name, user: "u" + other) == nil)
         }
     }
 
@@ -37,10 +37,10 @@ import Testing
             let composed = "\u{E9}" + padding
             let decomposed = "e\u{301}" + padding
             view.remember(Sample.record(composed, tenant: composed, user: composed), readAfter: view.mark())
-            #expect(self.permit(view, composed, tenant: composed, user: composed) != nil)
-            #expect(self.permit(view, decomposed, tenant: composed, user: composed) == nil)
-            #expect(self.permit(view, composed, tenant: decomposed, user: composed) == nil)
-            #expect(self.permit(view, composed, tenant: composed, user: decomposed) == nil)
+            #expect(permit(view, composed, tenant: composed, user: composed) != nil)
+            #expect(permit(view, decomposed, tenant: composed, user: composed) == nil)
+            #expect(permit(view, composed, tenant: decomposed, user: composed) == nil)
+            #expect(permit(view, composed, tenant: composed, user: decomposed) == nil)
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
         for (tenant, user) in owners {
             view.remember(Sample.record("id", tenant: tenant, user: user), readAfter: view.mark())
             for asked in ["", "\0", String(repeating: "\0", count: 23), String(repeating: "\0", count: 31)] {
-                #expect(self.permit(view, "id", tenant: tenant ?? asked, user: user ?? asked) == nil)
+                #expect(permit(view, "id", tenant: tenant ?? asked, user: user ?? asked) == nil)
             }
         }
     }
@@ -97,8 +97,8 @@ import Testing
         #expect(!view.touch(id: "id", at: 950, resolution: 100))
         #expect(view.touch(id: "unknown", at: 950, resolution: 100))
         #expect(before?.isLive(at: 999) == true && before?.isLive(at: 1_000) == false)
-        #expect(self.permit(view, "id", now: 1_899) != nil)
-        #expect(self.permit(view, "id", now: 1_900) == nil)
+        #expect(permit(view, "id", now: 1_899) != nil)
+        #expect(permit(view, "id", now: 1_900) == nil)
         #expect(view.entry(id: "id")?.isLive(at: 1_899) == true)
     }
 

@@ -8,8 +8,8 @@ import Testing
     let fixture = RuntimeFixture()
 
     private func admit(_ session: SessionSnapshot, user: String = "usr_a", tenant: String = "t") -> Permit? {
-        let now = self.fixture.clock.now
-        switch self.fixture.runtime.view.admit(sessionID: session.id, tenantID: tenant, userID: user, now: now) {
+        let now = fixture.clock.now
+        switch fixture.runtime.view.admit(sessionID: session.id, tenantID: tenant, userID: user, now: now) {
         case .granted(let permit): return permit
         case .askStore: return nil
         }
@@ -17,66 +17,66 @@ import Testing
 
     @Test("Memory admits only the owner; what it does not know, it asks the store")
     func ownership() async throws {
-        let issued = try await self.fixture.authenticated(family: "fam")
-        #expect(self.admit(issued.session) == nil)
-        let asked = try await self.fixture.permit(issued.session)
-        #expect(self.admit(issued.session) == asked)
+        let issued = try await fixture.authenticated(family: "fam")
+        #expect(admit(issued.session) == nil)
+        let asked = try await fixture.permit(issued.session)
+        #expect(admit(issued.session) == asked)
         #expect(asked.userID == "usr_a" && asked.tenantID == "t" && asked.familyID == "fam")
-        #expect(self.admit(issued.session, user: "usr_b") == nil)
-        #expect(self.admit(issued.session, tenant: "u") == nil)
-        #expect(self.admit(issued.session, user: "") == nil)
+        #expect(admit(issued.session, user: "usr_b") == nil)
+        #expect(admit(issued.session, tenant: "u") == nil)
+        #expect(admit(issued.session, user: "") == nil)
     }
 
     @Test("A secret is known to memory only while it is the current one")
     func secrets() async throws {
-        let before = try await self.fixture.anonymous()
-        let view = self.fixture.runtime.view
+        let before = try await fixture.anonymous()
+        let view = fixture.runtime.view
         func isGranted(_ hash: [UInt8]) -> Bool {
-            if case .granted = view.admit(secretHash: hash, now: self.fixture.clock.now) { true } else { false }
+            if case .granted = view.admit(secretHash: hash, now: fixture.clock.now) { true } else { false }
         }
-        _ = try await self.fixture.runtime.admit(secretHash: before.secret.hash).get()
+        _ = try await fixture.runtime.admit(secretHash: before.secret.hash).get()
         #expect(isGranted(before.secret.hash))
-        let after = try await self.fixture.upgrade(before.session.id, secret: before.secret.hash)
+        let after = try await fixture.upgrade(before.session.id, secret: before.secret.hash)
         #expect(!isGranted(before.secret.hash))
-        _ = try await self.fixture.runtime.admit(secretHash: after.secret.hash).get()
+        _ = try await fixture.runtime.admit(secretHash: after.secret.hash).get()
         #expect(isGranted(after.secret.hash) && !isGranted(before.secret.hash) && !isGranted([]))
     }
 
     @Test("An anonymous session has no owner, not even one with an empty name")
     func anonymous() async throws {
-        let session = try await self.fixture.anonymous().session
-        let admitted = try await self.fixture.runtime.admit(sessionID: session.id, tenantID: "", userID: "")
+        let session = try await fixture.anonymous().session
+        let admitted = try await fixture.runtime.admit(sessionID: session.id, tenantID: "", userID: "")
         #expect(admitted.failure == .mismatch)
     }
 
     @Test("What is written anywhere is forgotten here at once")
     func forgotten() async throws {
-        let other = RuntimeFixture(store: self.fixture.store, clock: self.fixture.clock)
-        let session = try await self.fixture.authenticated().session
-        _ = try await self.fixture.permit(session)
-        #expect(self.admit(session) != nil)
+        let other = RuntimeFixture(store: fixture.store, clock: fixture.clock)
+        let session = try await fixture.authenticated().session
+        _ = try await fixture.permit(session)
+        #expect(admit(session) != nil)
         _ = try await other.runtime.end(id: session.id)
-        #expect(self.admit(session) == nil)
+        #expect(admit(session) == nil)
         #expect(
-            try await self.fixture.runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a").failure
+            try await fixture.runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a").failure
                 == .mismatch)
-        #expect(self.admit(session) == nil)
+        #expect(admit(session) == nil)
     }
 
     @Test("After a gap in the feed nothing is remembered")
     func reset() async throws {
-        let session = try await self.fixture.authenticated().session
-        _ = try await self.fixture.permit(session)
-        self.fixture.store.tell(.reset)
-        #expect(self.admit(session) == nil)
-        #expect(self.fixture.runtime.view.count == 0)
+        let session = try await fixture.authenticated().session
+        _ = try await fixture.permit(session)
+        fixture.store.tell(.reset)
+        #expect(admit(session) == nil)
+        #expect(fixture.runtime.view.count == 0)
     }
 
     @Test("An answer of the store that is older than a change is not remembered")
     func slowAnswer() async throws {
-        let session = try await self.fixture.authenticated().session
-        let store = self.fixture.store
-        let runtime = self.fixture.runtime
+        let session = try await fixture.authenticated().session
+        let store = fixture.store
+        let runtime = fixture.runtime
         store.pause(at: .sessionRead) {
             store.pause(at: .sessionRead, nil)
             _ = try? await runtime.end(id: session.id)
@@ -84,14 +84,14 @@ import Testing
         // This answer was on its way when the session ended; it may still be given, but not kept.
         _ = try await runtime.admit(sessionID: session.id, tenantID: "t", userID: "usr_a")
         #expect(store.stored(session.id)?.state == .ended)
-        #expect(self.admit(session) == nil)
+        #expect(admit(session) == nil)
     }
 
     @Test("The same for a gap in the feed, and for more changes than are remembered", arguments: [true, false])
     func slowAnswerAndManyChanges(isReset: Bool) async throws {
-        let session = try await self.fixture.authenticated().session
-        let view = self.fixture.runtime.view
-        let record = try #require(self.fixture.store.stored(session.id))
+        let session = try await fixture.authenticated().session
+        let view = fixture.runtime.view
+        let record = try #require(fixture.store.stored(session.id))
         let mark = view.mark()
         if isReset {
             view.forgetAll()
@@ -105,9 +105,9 @@ import Testing
 
     @Test("Changes of other sessions do not keep an answer from being remembered")
     func otherChanges() async throws {
-        let session = try await self.fixture.authenticated().session
-        let view = self.fixture.runtime.view
-        let record = try #require(self.fixture.store.stored(session.id))
+        let session = try await fixture.authenticated().session
+        let view = fixture.runtime.view
+        let record = try #require(fixture.store.stored(session.id))
         let mark = view.mark()
         for index in 0..<20 { view.forget(id: "other \(index)") }
         #expect(view.remember(record, readAfter: mark))
@@ -115,8 +115,8 @@ import Testing
 
     @Test("Memory is bounded, and what is used stays")
     func bounded() async throws {
-        let session = try await self.fixture.authenticated().session
-        let record = try #require(self.fixture.store.stored(session.id))
+        let session = try await fixture.authenticated().session
+        let record = try #require(fixture.store.stored(session.id))
         let view = SessionView(capacity: 640)
         view.remember(record, readAfter: view.mark())
         for index in 0..<5_000 {
@@ -153,30 +153,30 @@ import Testing
 
     @Test("A permit is renewed while the session is what it was, and not one epoch longer")
     func renew() async throws {
-        let issued = try await self.fixture.authenticated()
-        let permit = try await self.fixture.permit(issued.session)
-        #expect(try await self.fixture.runtime.renew(permit) == .holds(permit))
-        let resumed = try await self.fixture.resume(issued.session.id, secret: issued.secret.hash, family: "new")
-        #expect(try await self.fixture.runtime.renew(permit) == .outgrown)
-        let next = try await self.fixture.permit(resumed.session)
-        _ = try await self.fixture.runtime.end(id: issued.session.id)
-        #expect(try await self.fixture.runtime.renew(next) == .ended)
+        let issued = try await fixture.authenticated()
+        let permit = try await fixture.permit(issued.session)
+        #expect(try await fixture.runtime.renew(permit) == .holds(permit))
+        let resumed = try await fixture.resume(issued.session.id, secret: issued.secret.hash, family: "new")
+        #expect(try await fixture.runtime.renew(permit) == .outgrown)
+        let next = try await fixture.permit(resumed.session)
+        _ = try await fixture.runtime.end(id: issued.session.id)
+        #expect(try await fixture.runtime.renew(next) == .ended)
     }
 
     @Test("Observers hear of every change, after memory has forgotten, until they cancel")
     func observers() async throws {
         let heard = Recorder<SessionNotice>()
-        let subscription = self.fixture.runtime.observe { heard.append($0) }
-        let session = try await self.fixture.authenticated().session
-        _ = try await self.fixture.runtime.end(id: session.id)
-        self.fixture.store.tell(.reset)
+        let subscription = fixture.runtime.observe { heard.append($0) }
+        let session = try await fixture.authenticated().session
+        _ = try await fixture.runtime.end(id: session.id)
+        fixture.store.tell(.reset)
         #expect(
             heard.all == [
                 .changed(sessionID: session.id, state: .authenticated, epoch: 0),
                 .changed(sessionID: session.id, state: .ended, epoch: 0), .reset,
             ])
         subscription.cancel()
-        self.fixture.store.tell(.reset)
+        fixture.store.tell(.reset)
         #expect(heard.all.count == 3)
     }
 }

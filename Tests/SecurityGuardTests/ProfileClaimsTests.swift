@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("An e-mail that nobody has verified is not in the token, nor is an empty list of groups")
+    @Test("An unverified e-mail is not in the token, nor is an empty list of groups")
     func unverified() async throws {
         let fixture = try await Fixture(adjust: { $0.claims = ProfileClaim.allCases })
         let token = try await fixture.subject.openFamily(for: account(fixture, verified: false, name: nil, groups: []))

@@ -86,8 +86,8 @@ struct SecurityGuardTests {
         ]
         for (name, text) in texts { #expect(full[name]?.stringValue == text, "\(name)") }
         #expect(full["groups"]?.arrayValue?.map(\.stringValue) == ["a,b", "c%"])
-        let nobody = try members(.nobody)
-        #expect(Set(nobody.names) == ["iss", "aud", "iat", "exp", "jti"])
+        let unknown = try members(.nobody)
+        #expect(Set(unknown.names) == ["iss", "aud", "iat", "exp", "jti"])
     }
 
     @Test("A policy that can't be kept is refused with the key that mends it")

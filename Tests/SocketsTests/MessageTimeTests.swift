@@ -55,7 +55,8 @@ import Testing
             deadlines.turn(now: now)
         }
 
-        /// Code and reason of the Close among what the gateway has sent since it was last asked; nil when there is none.
+        /// Code and reason of the Close among what the gateway has sent since it was last asked; nil when there is
+        /// none.
         func closing() throws -> String? {
             while var frame = try channel.readOutbound(as: ByteBuffer.self) {
                 guard frame.readInteger(as: UInt8.self) == 0x88, frame.readInteger(as: UInt8.self) != nil,

@@ -10,7 +10,7 @@ package enum DeliveryStoreConformance {
         StoreRule("A delivery is stored once, however often it is given", once),
         StoreRule("A receiver has at most so many that wait, and the others have theirs", bounded),
         StoreRule("What was delivered is gone, what failed waits, what was given up is a dead letter", settled),
-        StoreRule("What has no receiver any more becomes a dead letter, and dead letters are removed in time", swept),
+        StoreRule("What nobody sends any more is buried, and dead letters go in their time", swept),
         StoreRule("Of many nodes one delivers, until it lets go or its time is over", lease),
     ]
 

@@ -33,32 +33,32 @@ struct SessionClockTests {
 
         func anonymous() async throws -> IssuedSession {
             let intent = SessionIntent(kind: .anonymous, clientAddress: "a")
-            return try await self.open(intent)
+            return try await open(intent)
         }
 
         func authenticated() async throws -> IssuedSession {
             let intent = SessionIntent(kind: .authenticated, clientAddress: "a", tenantID: "t", userID: "usr_a")
-            return try await self.open(intent)
+            return try await open(intent)
         }
 
         func upgrade(_ issued: IssuedSession) async throws -> IssuedSession {
             let intent = SessionIntent(
                 kind: .upgrade, clientAddress: "a", sessionID: issued.session.id, tenantID: "t", userID: "usr_a")
-            return try await self.open(intent, secret: issued.secret.hash)
+            return try await open(intent, secret: issued.secret.hash)
         }
 
         private func open(_ intent: SessionIntent, secret: [UInt8] = []) async throws -> IssuedSession {
-            try await self.runtime.open(
-                self.runtime.prepare(self.trafficCop.prepare(intent).get(), for: intent, secretHash: secret))
+            try await runtime.open(
+                runtime.prepare(trafficCop.prepare(intent).get(), for: intent, secretHash: secret))
         }
 
         /// Lets one of the finders find out.
         func find(_ issued: IssuedSession, by finder: Finder) async throws {
             switch finder {
-            case .reaper: try await self.runtime.expireSessions()
-            case .secret: _ = try await self.runtime.current(secretHash: issued.secret.hash)
-            case .owner: _ = try await self.runtime.admit(sessionID: issued.session.id, tenantID: "t", userID: "usr_a")
-            case .claim: _ = try? await self.upgrade(issued)
+            case .reaper: try await runtime.expireSessions()
+            case .secret: _ = try await runtime.current(secretHash: issued.secret.hash)
+            case .owner: _ = try await runtime.admit(sessionID: issued.session.id, tenantID: "t", userID: "usr_a")
+            case .claim: _ = try? await upgrade(issued)
             }
         }
 
@@ -69,8 +69,8 @@ struct SessionClockTests {
             await #expect(throws: SessionFault.expired) {
                 _ = try await self.runtime.find(id: id, proof: .secret(hash: hash))
             }
-            #expect(try await self.runtime.current(secretHash: hash) == nil)
-            #expect(try await self.runtime.loginTarget(secretHash: hash) == nil)
+            #expect(try await runtime.current(secretHash: hash) == nil)
+            #expect(try await runtime.loginTarget(secretHash: hash) == nil)
             await #expect(throws: SessionFault.mismatch) { _ = try await self.upgrade(issued) }
             await #expect(throws: SessionFault.mismatch) {
                 _ = try await self.runtime.admit(secretHash: hash).get()
@@ -78,27 +78,27 @@ struct SessionClockTests {
             await #expect(throws: SessionFault.mismatch) {
                 _ = try await self.runtime.admit(sessionID: id, tenantID: "t", userID: "usr_a").get()
             }
-            #expect(try await self.runtime.liveEpoch(sessionID: id) == nil)
-            #expect(try await self.runtime.liveSessions(tenantID: "t", userID: "usr_a").allSatisfy { $0.id != id })
+            #expect(try await runtime.liveEpoch(sessionID: id) == nil)
+            #expect(try await runtime.liveSessions(tenantID: "t", userID: "usr_a").allSatisfy { $0.id != id })
             // Nor does a use that comes late.
-            self.runtime.noteUse(id)
-            try await self.runtime.flushUses()
-            #expect(try await self.runtime.liveEpoch(sessionID: id) == nil)
+            runtime.noteUse(id)
+            try await runtime.flushUses()
+            #expect(try await runtime.liveEpoch(sessionID: id) == nil)
         }
     }
 
     private final class Audits: Sendable {
         private let events = Mutex<[SessionAudit]>([])
 
-        func append(_ event: SessionAudit) { self.events.withLock { $0.append(event) } }
-        func count(_ name: SessionAudit.Name) -> Int { self.events.withLock { $0.count(where: { $0.name == name }) } }
+        func append(_ event: SessionAudit) { events.withLock { $0.append(event) } }
+        func count(_ name: SessionAudit.Name) -> Int { events.withLock { $0.count(where: { $0.name == name }) } }
     }
 
     private final class SteppedClock: Sendable {
         private let time = Atomic<Int64>(Sample.now)
 
-        var now: Milliseconds { self.time.load(ordering: .sequentiallyConsistent) }
-        func step(by milliseconds: Milliseconds) { self.time.add(milliseconds, ordering: .sequentiallyConsistent) }
+        var now: Milliseconds { time.load(ordering: .sequentiallyConsistent) }
+        func step(by milliseconds: Milliseconds) { time.add(milliseconds, ordering: .sequentiallyConsistent) }
     }
 
     @Test(

@@ -11,7 +11,7 @@ import Testing
 
     @Test("After ten failures on one account from one address, more are refused; others are not affected")
     func perAccount() {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         for _ in 0..<10 { #expect(trafficCop.admitLogin(address: "a", account: "x").failure == nil) }
         #expect(trafficCop.admitLogin(address: "a", account: "x").failure?.code == .rateLimited)
         #expect(trafficCop.admitLogin(address: "a", account: "y").failure == nil)
@@ -20,7 +20,7 @@ import Testing
 
     @Test("After a hundred failures from one address on any accounts, more are refused")
     func perAddress() {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         for index in 0..<100 { #expect(trafficCop.admitLogin(address: "a", account: "\(index)").failure == nil) }
         #expect(trafficCop.admitLogin(address: "a", account: "new").failure?.code == .rateLimited)
         #expect(trafficCop.admitLogin(address: "b", account: "new").failure == nil)
@@ -28,14 +28,14 @@ import Testing
 
     @Test("Logins that succeed do not count")
     func successIsFree() throws {
-        let trafficCop = self.makeCop(2)
+        let trafficCop = makeCop(2)
         for _ in 0..<100 { trafficCop.loginDidNotFail(try trafficCop.admitLogin(address: "a", account: "x").get()) }
         #expect(trafficCop.admitLogin(address: "a", account: "x").failure == nil)
     }
 
     @Test("Concurrent attempts are limited before any of them has failed")
     func concurrent() async {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         let admitted = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<200 { group.addTask { trafficCop.admitLogin(address: "a", account: "x").failure == nil } }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -45,21 +45,21 @@ import Testing
 
     @Test("Attempts refused for one account do not count for the address")
     func refusalIsNotCharged() {
-        let trafficCop = self.makeCop(2)
+        let trafficCop = makeCop(2)
         for _ in 0..<1_000 { _ = trafficCop.admitLogin(address: "a", account: "x") }
         #expect(trafficCop.admitLogin(address: "a", account: "y").failure == nil)
     }
 
     @Test("Characters can't be moved between address and account to reach another counter")
     func noAmbiguity() {
-        let trafficCop = self.makeCop(1)
+        let trafficCop = makeCop(1)
         #expect(trafficCop.admitLogin(address: "ab", account: "c").failure == nil)
         #expect(trafficCop.admitLogin(address: "a", account: "bc").failure == nil)
     }
 
     @Test("Failures counted by other nodes count here, and an attempt refused for them takes nothing")
     func history() throws {
-        let trafficCop = self.makeCop(2)
+        let trafficCop = makeCop(2)
         func judge(byAddress: Int64, byAccount: Int64) throws -> Denial? {
             let attempt = try trafficCop.admitLogin(address: "a", account: "x").get()
             return trafficCop.judge(attempt, failuresByAddress: byAddress, failuresByAccount: byAccount)

@@ -4,9 +4,9 @@ import Synchronization
 final class TestClock: Sendable {
     private let time = Atomic<Int64>(1_700_000_000_000)
 
-    var now: Int64 { self.time.load(ordering: .sequentiallyConsistent) }
+    var now: Int64 { time.load(ordering: .sequentiallyConsistent) }
 
     func advance(by milliseconds: Int64) {
-        self.time.add(milliseconds, ordering: .sequentiallyConsistent)
+        time.add(milliseconds, ordering: .sequentiallyConsistent)
     }
 }

@@ -18,7 +18,7 @@ import Testing
 
     @Test("A contract is valid for its intent, once", arguments: intents)
     func goodOnce(intent: SessionIntent) throws {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         let contract = try trafficCop.prepare(intent).get()
         #expect(try trafficCop.validate(contract, for: intent).get().intent == intent)
         #expect(trafficCop.validate(contract, for: intent).failure?.code == .contractReplayed)
@@ -49,7 +49,7 @@ import Testing
 
     @Test("A changed contract is refused, and does not use up the real one", arguments: tamperings)
     func tampered(_ tampering: Tampering) throws {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         let intent = Self.intents[0]
         let contract = try trafficCop.prepare(intent).get()
         var changed = contract
@@ -81,7 +81,7 @@ import Testing
 
     @Test("An intent with fields that its kind does not have is unknown")
     func misshapen() {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         let misshapen = [
             SessionIntent(kind: .anonymous, clientAddress: "a", sessionID: "ses_chosen"),
             SessionIntent(kind: .anonymous, clientAddress: "a", tenantID: "t", userID: "u"),
@@ -97,28 +97,28 @@ import Testing
 
     @Test("A contract lasts 30 seconds, not one millisecond longer, and not before its time")
     func lifetime() throws {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         let intent = Self.intents[1]
         let first = try trafficCop.prepare(intent).get()
-        self.clock.advance(by: 29_999)
+        clock.advance(by: 29_999)
         #expect(trafficCop.validate(first, for: intent).failure == nil)
         let second = try trafficCop.prepare(intent).get()
-        self.clock.advance(by: 30_000)
+        clock.advance(by: 30_000)
         #expect(trafficCop.validate(second, for: intent).failure?.code == .contractExpired)
-        self.clock.advance(by: -30_001)
+        clock.advance(by: -30_001)
         #expect(trafficCop.validate(second, for: intent).failure?.code == .contractExpired)
     }
 
     @Test("Another process's contract is forged")
     func otherIssuer() throws {
         let intent = Self.intents[1]
-        let contract = try self.makeCop().prepare(intent).get()
-        #expect(self.makeCop().validate(contract, for: intent).failure?.code == .contractForged)
+        let contract = try makeCop().prepare(intent).get()
+        #expect(makeCop().validate(contract, for: intent).failure?.code == .contractForged)
     }
 
     @Test("Of concurrent uses of one contract, one succeeds")
     func oneWinner() async throws {
-        let trafficCop = self.makeCop()
+        let trafficCop = makeCop()
         let intent = Self.intents[1]
         let contract = try trafficCop.prepare(intent).get()
         let winners = await withTaskGroup(of: Bool.self) { group in
@@ -130,7 +130,7 @@ import Testing
 
     @Test("Anonymous sessions are limited by address; preparing a contract takes nothing")
     func anonymousLimit() throws {
-        let trafficCop = self.makeCop(RateLimits(anonymousPerMinute: 3))
+        let trafficCop = makeCop(RateLimits(anonymousPerMinute: 3))
         func attempt(_ address: String) -> Denial? {
             let intent = SessionIntent(kind: .anonymous, clientAddress: address)
             switch trafficCop.prepare(intent) {
@@ -143,14 +143,14 @@ import Testing
         let denial = attempt("a")
         #expect(denial?.code == .rateLimited && denial?.retryAfterSeconds == 20)
         #expect(attempt("b") == nil)
-        self.clock.advance(by: 20_000)
+        clock.advance(by: 20_000)
         #expect(attempt("a") == nil)
         #expect(attempt("a")?.code == .rateLimited)
     }
 
     @Test("Contracts prepared at the same time can't exceed a limit together")
     func limitAtValidation() throws {
-        let trafficCop = self.makeCop(RateLimits(anonymousPerMinute: 2))
+        let trafficCop = makeCop(RateLimits(anonymousPerMinute: 2))
         let intents = (0..<5).map { _ in SessionIntent(kind: .anonymous, clientAddress: "a") }
         let contracts = try intents.map { try trafficCop.prepare($0).get() }
         let passed = zip(contracts, intents).filter { trafficCop.validate($0, for: $1).failure == nil }
@@ -159,7 +159,7 @@ import Testing
 
     @Test("Nothing is limited if limits are switched off")
     func disabled() throws {
-        let trafficCop = self.makeCop(RateLimits(enabled: false, anonymousPerMinute: 1, loginPerMinute: 1))
+        let trafficCop = makeCop(RateLimits(enabled: false, anonymousPerMinute: 1, loginPerMinute: 1))
         for _ in 0..<50 {
             let intent = SessionIntent(kind: .anonymous, clientAddress: "a")
             #expect(trafficCop.validate(try trafficCop.prepare(intent).get(), for: intent).failure == nil)

@@ -3,8 +3,8 @@ import Runtime
 import StateSurface
 import Synchronization
 
-/// What `SessionView` does, with a dictionary of strings in place of its table of slots: the same shards, locks and index
-/// of secrets. For comparison alone.
+/// What `SessionView` does, with a dictionary of strings in place of its table of slots: the same shards, locks and
+/// index of secrets. For comparison alone.
 final class DictionaryView: Sendable {
     /// What was read of a session.
     final class Facts: Sendable {

@@ -12,8 +12,8 @@ import TrafficCop
 ///   secret as an upgrade has.
 /// - `fill URL COUNT`: puts live sessions into a store.
 /// - `lookup URL COUNT`: loads that many of them into memory and looks them up.
-/// - `memory-table slots|dictionary COUNT`: remembers that many, without a store, in the gateway's own table or in a plain
-///   dictionary, and looks them up.
+/// - `memory-table slots|dictionary COUNT`: remembers that many, without a store, in the gateway's own table or in a
+///   plain dictionary, and looks them up.
 @main
 enum SessionBench {
     static let clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }

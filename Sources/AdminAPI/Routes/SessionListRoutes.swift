@@ -11,8 +11,8 @@ enum SessionListRoutes {
         AdminRoute("DELETE", "sessions/{id}", [], end),
     ]
 
-    /// So many sessions are looked at for one page of a filtered list. A page may then have fewer entries than it could,
-    /// and still a cursor.
+    /// So many sessions are looked at for one page of a filtered list. A page may then have fewer entries than it
+    /// could, and still a cursor.
     private static let mostRead = 20_000
 
     private struct Filter: Sendable {

@@ -9,6 +9,7 @@ package struct RequestCaller: Sendable, Equatable {
     /// The first 12 characters of the session's id.
     package var session: String?
 
+    /// A caller of whom nothing is known but what is given.
     package init(user: String? = nil, tenant: String? = nil, clientID: String? = nil, session: String? = nil) {
         self.user = user
         self.tenant = tenant

@@ -1,8 +1,8 @@
 import Answers
 import AuthorizationServer
 
-/// What the refusals of a resource add to their challenge (RFC 9728 section 5.1, RFC 6750 section 3): where its metadata
-/// is, and which scopes are needed.
+/// What the refusals of a resource add to their challenge (RFC 9728 section 5.1, RFC 6750 section 3): where its
+/// metadata is, and which scopes are needed.
 package struct ResourceChallenge: Sendable {
     private let metadata: String
     private let scope: String

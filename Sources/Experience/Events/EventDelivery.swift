@@ -243,12 +243,12 @@ final class EventDelivery: Sendable {
 
     /// Gives up what waits for receivers that are gone, and removes dead letters after ``deadLetterTime``.
     private func removeDeadLetters(_ now: Int64) async throws {
-        // Those of receivers that are no longer configured; an hour later than others, which are deadLettered one by one.
+        // Those of receivers that are no longer configured; an hour later than others, which are given up one by one.
         let deadLettered = try await store.sweepDeliveries(
             createdUntil: now - Delivery.lifetime - 3_600_000, deadLetteredUntil: now - Self.deadLetterTime, at: now)
         guard deadLettered > 0 else { return }
         logger.error(
-            "events were given up: nobody is configured to get them", metadata: ["count": "\(deadLettered)"])
+            "events were given up: their receivers are no longer configured", metadata: ["count": "\(deadLettered)"])
     }
 
     private func act(

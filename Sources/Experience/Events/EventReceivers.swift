@@ -47,7 +47,7 @@ package struct EventReceivers: Sendable {
         self.all = all
     }
 
-    /// Whether anybody is to be told of anything.
+    /// Whether there is any receiver.
     package var isEmpty: Bool { all.isEmpty }
 
     /// Whether a receiver wants to know of events of a kind.

@@ -2,8 +2,8 @@ import NIOCore
 
 /// Writes the pieces of a head or of a line one after the other into memory that was reserved for all of them.
 ///
-/// A `ByteBuffer` asks for every piece whether the memory is its own and has room. A head for an upstream has some forty
-/// pieces, a line of the access log even more, most of a few bytes.
+/// A `ByteBuffer` asks for every piece whether the memory is its own and has room. A head for an upstream has some
+/// forty pieces, a line of the access log even more, most of a few bytes.
 public struct BytePen {
     @usableFromInline let room: UnsafeMutableRawBufferPointer
     @usableFromInline var count = 0
@@ -38,8 +38,8 @@ public struct BytePen {
         }
     }
 
-    /// The next bytes, all of which the caller has to write at once. Where they do not fit, nothing more is written, and
-    /// the whole is begun again with more room.
+    /// The next bytes, all of which the caller has to write at once. Where they do not fit, nothing more is written,
+    /// and the whole is begun again with more room.
     ///
     /// - Parameter size: how many; 0 or more.
     @inlinable

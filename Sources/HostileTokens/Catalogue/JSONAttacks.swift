@@ -3,7 +3,7 @@ import Encodings
 /// J16: JSON that is malformed, too deep, or accepted by some parsers only.
 enum JSONAttacks {
     /// Under a valid signature, so that the parser of claims is reached: a target that checks the signature first never
-    /// parses a stranger's claims. Headers are parsed before that, by every target.
+    /// parses claims that are not signed with its key. Headers are parsed before that, by every target.
     static let all: [Attack] = depths + values + documents + headers
 
     /// A parser that recurses without a limit ends the process at some depth (CWE-674).

@@ -1,7 +1,7 @@
 /// Texts that probes recognise.
 public enum AnswerText {
     /// What the suite's own upstream puts into answers that no request asked for.
-    public static let poison = "an answer that nobody asked for"
+    public static let poison = "an answer to no request"
 }
 
 /// P17: what a faulty upstream answers must not reach other clients, and must not be read in two ways.

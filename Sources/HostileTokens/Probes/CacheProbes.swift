@@ -35,7 +35,7 @@ enum CacheProbes {
         },
         .upstream(
             "P20-cache-deception", "a good token's answer for a path that looks like a file", "CWE-524, CWE-525",
-            expected: "not given to whoever asks next"
+            expected: "not given to the next caller"
         ) { talk, _ in
             let rest = "/\(Marker().value).css?answer=kept"
             let first = try await talk.attempt(

@@ -34,7 +34,7 @@ enum RefreshProbes {
                 return try await group.reduce(into: Set<String>()) { if let token = $1 { $0.insert(token) } }
             }
             switch successors.count {
-            case 0: return Judgement(.inconclusive, "nobody got a successor")
+            case 0: return Judgement(.inconclusive, "no request got a successor")
             case 1: return .passed("there is one successor")
             default: return .failed("there are \(successors.count) successors")
             }

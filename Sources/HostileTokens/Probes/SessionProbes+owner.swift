@@ -86,7 +86,7 @@ extension SessionProbes {
                     return try await group.reduce(into: Set<String>()) { if let user = $1 { $0.insert(user) } }
                 }
                 if winners.count > 1 { return .failed("both users got the session") }
-                if winners.isEmpty { return Judgement(.inconclusive, "nobody got the session") }
+                if winners.isEmpty { return Judgement(.inconclusive, "no request got the session") }
             }
             return .passed("one user got each session")
         },

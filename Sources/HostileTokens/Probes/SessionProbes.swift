@@ -148,7 +148,7 @@ enum SessionProbes {
                     return try await group.reduce(into: Set<String>()) { if let user = $1 { $0.insert(user) } }
                 }
                 if winners.count > 1 { return .failed("both users got the session") }
-                if winners.isEmpty { return Judgement(.inconclusive, "nobody got the session") }
+                if winners.isEmpty { return Judgement(.inconclusive, "no request got the session") }
             }
             return .passed("one user got each session")
         },
@@ -249,81 +249,5 @@ enum SessionProbes {
         Probe(
             id, title, reference: reference, expected: "refused, and nothing changed", needs: [.sessions] + needs,
             converse)
-    }
-}
-
-// MARK: The session API
-
-extension Conversation {
-    /// Makes an anonymous session.
-    ///
-    /// - Throws: ``Unjudged`` if none can be made.
-    func anonymous() async throws -> (id: String, secret: String) {
-        let answer = try await api("POST", "/api/session/create-anonymous", body: [:], label: "session")
-        guard let id = answer.text("session_id"), let secret = answer.text("session_secret") else {
-            throw Unjudged("no anonymous session could be made: \(answer.status)")
-        }
-        return (id, secret)
-    }
-
-    /// Asks for the session of a secret.
-    func current(_ secret: String) async throws -> RawResponse {
-        try await api("GET", "/api/session/current", secret: secret, label: "current")
-    }
-
-    /// Asks for a session by its id.
-    func session(_ id: String, token: String? = nil) async throws -> RawResponse {
-        try await api("GET", "/api/session/\(id)", token: token, label: "session")
-    }
-
-    /// Requests the protected path with a token.
-    func protected(_ token: String) async throws -> RawResponse {
-        guard let request = transport.request(.token(Array(token.utf8)), to: target) else {
-            throw Unfit("no request can be made")
-        }
-        return try await exchange("protected", request)
-    }
-
-    /// Logs out.
-    ///
-    /// - Throws: ``Unjudged`` if the logout is refused, because then nothing has ended.
-    func logout(_ member: Member) async throws {
-        let answer = try await api("POST", "/api/auth/logout", token: member.accessToken, body: [:], label: "logout")
-        guard answer.isSuccess else { throw Unjudged("the logout got \(answer.status)") }
-    }
-
-    /// Throws if a valid request was refused, because the case then cannot be judged.
-    ///
-    /// - Parameter what: names the request in the reason.
-    func require(_ response: RawResponse, _ what: String) throws {
-        guard response.letsIn else { throw Unjudged("\(what) got \(response.status)") }
-    }
-}
-
-extension RawResponse {
-    /// Whether the status says yes: 2xx, or 101 where the token travels in a WebSocket's handshake.
-    var letsIn: Bool { isSuccess || status == 101 }
-
-    /// The verdict: passed unless the status is a success.
-    func refused(_ what: String) -> Judgement {
-        letsIn
-            ? .failed("\(what) was accepted with \(status)") : .passed("refused with \(status)")
-    }
-
-    /// The value of a string member of a JSON body, or nil.
-    func text(_ name: String) -> String? {
-        guard case .success(let object) = Result(catching: { try StrictJSON.object(content) }) else { return nil }
-        return object[name]?.stringValue
-    }
-
-    /// The body without the parts that differ from request to request.
-    ///
-    /// `request_id` and `instance` are replaced by null in a JSON object (RFC 9457); any other body is compared whole.
-    var fingerprint: String {
-        guard case .success(var object) = Result(catching: { try StrictJSON.object(content) }) else {
-            return String(decoding: content, as: UTF8.self)
-        }
-        for name in ["request_id", "instance"] where object[name] != nil { object[name] = .null }
-        return object.serialized()
     }
 }

@@ -7,7 +7,7 @@ enum TokenProbes {
     /// J08: a target that asks the issuer for its keys again for each unknown `kid`, or remembers each, has two hundred
     /// reasons to be slow or out of memory. The good token has to be accepted afterwards.
     private static let flood = Probe(
-        "J08-kid-flood", "two hundred tokens, each with another kid that nobody knows",
+        "J08-kid-flood", "two hundred tokens, each with a different unknown kid",
         reference: "RFC 8725 §3.10, RFC 7517 §5", expected: "each refused, and the good token accepted afterwards",
         needs: [.token, .jwt]
     ) { talk in

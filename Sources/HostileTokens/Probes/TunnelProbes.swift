@@ -12,8 +12,8 @@ enum TunnelProbes {
         answered("protocol", "another protocol in Upgrade"),
         answered("no-upgrade", "101 and no Upgrade"),
         answered("no-connection", "101 and no Connection: upgrade"),
-        answered("subprotocol", "a subprotocol that nobody offered"),
-        answered("extension", "an extension that nobody offered"),
+        answered("subprotocol", "a subprotocol that was not offered"),
+        answered("extension", "an extension that was not offered"),
     ]
 
     /// A handshake that the suite's own upstream answers wrongly. Failed if the client gets 101.

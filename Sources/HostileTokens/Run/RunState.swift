@@ -36,7 +36,7 @@ struct RunState {
     mutating func begin() async throws {
         switch try await outcome(of: runner.transport.bareRequest(to: runner.target)) {
         case .success(let response) where isAccepted(response):
-            throw RunError(.unprotected, "the target lets everybody in: it answers \(response.status) without a token")
+            throw RunError(.unprotected, "the target accepts requests without a token: it answers \(response.status)")
         case .failure(let failure) where failure.code != .closed || token == nil:
             throw RunError(.unreachable, failure.description)
         case .success, .failure: break

@@ -93,7 +93,7 @@ extension ProviderConfiguration {
             if claim.utf8.isEmpty {
                 [.init("tenant_claim", "the name of a claim")]
             } else if values.isEmpty {
-                [.init("tenants", "the values of tenant_claim that are believed: without any, nobody can sign in")]
+                [.init("tenants", "the values of tenant_claim that are accepted: without any, no user can sign in")]
             } else {
                 values.allSatisfy(Self.isTenant) ? [] : [.init("tenants", "an entry is not a tenant's name")]
             }

@@ -31,7 +31,7 @@ package struct AuthorizationResponse: Sendable {
     /// What the response says, once its `state` is good.
     enum Verdict: Sendable, Equatable {
         case code(String)
-        /// The person or the provider's rules said no.
+        /// The person or the provider's rules refused.
         case refused(String)
         case unacceptable(ProviderFault)
     }

@@ -99,7 +99,7 @@ package struct CallbackMachine: Sendable {
     /// Creates a machine for one authorization response.
     package init(_ context: Context) { self.context = context }
 
-    /// Whether the machine has said its last word.
+    /// Whether the machine has given its final action.
     package var isEnded: Bool {
         if case .ended = state { true } else { false }
     }

@@ -1,8 +1,8 @@
 /// Why a sign-in whose `state` was good came to nothing.
 package enum LoginFailure: Error, Sendable, Equatable {
-    /// The provider said no, with this code of RFC 6749 or OpenID Connect.
+    /// The provider refused, with this code of RFC 6749 or OpenID Connect.
     case refusedByProvider(String)
-    /// The rules of the configuration said no.
+    /// The rules of the configuration refused.
     case refusedByRules(IdentityRefusal)
     /// The provider could not be reached, or what it said is not acceptable.
     case provider(ProviderFault)

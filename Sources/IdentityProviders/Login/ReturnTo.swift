@@ -94,7 +94,7 @@ package struct ReturnTo: Sendable, Equatable, CustomStringConvertible {
 
 /// What a page is told about a sign-in that came to nothing, as `login_error` in the query of `return_to`.
 package enum LoginError: String, Sendable, CaseIterable {
-    /// The provider or the rules said no.
+    /// The provider or the rules refused.
     case refused = "login_refused"
     /// The provider could not be reached, or what it said is not acceptable.
     case providerUnavailable = "provider_unavailable"

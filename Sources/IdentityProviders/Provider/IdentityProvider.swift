@@ -2,7 +2,7 @@ import Encodings
 import JOSE
 
 /// One identity provider at work: it knows the discovery document and the keys, asks for them when they are needed, and
-/// runs the decisions of this room with the answers. It decides nothing itself.
+/// runs the decisions of this module with the answers. It decides nothing itself.
 package actor IdentityProvider {
     /// How long all requests of one sign-in may take together, in milliseconds.
     package static let deadline: Int64 = 10_000

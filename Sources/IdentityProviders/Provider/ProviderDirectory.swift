@@ -18,8 +18,8 @@ package struct ProviderDirectory: Sendable {
     package var acceptsTokens: Bool { all.contains { $0.configuration.acceptsTokens } }
 
     /// The provider to judge a token that is handed in: the one that is named, else one that takes tokens of the issuer
-    /// that the token claims, preferably for the client that it claims to be for. The claims are not believed; they only
-    /// choose who judges.
+    /// that the token claims, preferably for the client that it claims to be for. The claims are not believed; they
+    /// only choose who judges.
     package func judge(ofToken text: String, named name: String?) -> IdentityProvider? {
         if let name { return self[name].flatMap { $0.configuration.acceptsTokens ? $0 : nil } }
         guard case .success(let token) = ProviderToken.read(text), let claims = try? token.unverifiedClaims(),

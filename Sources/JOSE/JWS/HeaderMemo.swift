@@ -3,9 +3,9 @@ import Synchronization
 
 /// Remembers the header that was read last: the tokens of one issuer begin with the same bytes.
 ///
-/// For a verifier that reads many tokens of few issuers; give the same memo to each ``UnverifiedToken`` it reads. Nothing
-/// is decided here: the result depends on the bytes and the limits alone, and both are compared. Safe from any thread; a
-/// caller that finds it in use reads the header itself instead of waiting.
+/// For a verifier that reads many tokens of few issuers; give the same memo to each ``UnverifiedToken`` it reads.
+/// Nothing is decided here: the result depends on the bytes and the limits alone, and both are compared. Safe from any
+/// thread; a caller that finds it in use reads the header itself instead of waiting.
 public final class HeaderMemo: Sendable {
     private struct Entry: Sendable {
         let segment: [UInt8]

@@ -13,6 +13,7 @@ package struct RetryBudget: Sendable, Equatable {
     private var second: Int64 = .min
     private var usedInSecond = 0
 
+    /// A budget from which nothing was saved up yet.
     package init(_ terms: RouteConfiguration.Retry) {
         self.terms = terms
         saved = 0

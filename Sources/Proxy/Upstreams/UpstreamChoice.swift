@@ -13,6 +13,7 @@ package struct UpstreamChoice {
         /// Whether it has as many requests or connections as it may.
         package var isFull = false
 
+        /// An upstream that may be used and has no requests.
         package init() {}
     }
 
@@ -29,6 +30,7 @@ package struct UpstreamChoice {
     /// The share of the upstreams that must be available; where fewer are, all are used.
     package let panic: Double
 
+    /// - Parameter panic: the share of available upstreams, 0 to 1, below which all of them are used.
     package init(panic: Double) { self.panic = panic }
 
     /// The upstream with the fewest requests among those that are available, in turn among equals.

@@ -14,6 +14,7 @@ package struct UpstreamHealth: Sendable, Equatable {
         /// When it was found healthy again; 0 for never.
         package var recoveredAt: Int64 = 0
 
+        /// The view of an upstream of which nothing is known: it may be used.
         package init() {}
 
         /// Whether it may be used.

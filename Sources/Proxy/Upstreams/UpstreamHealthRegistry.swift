@@ -13,6 +13,7 @@ package final class UpstreamHealthRegistry: Sendable {
 
     private let known = Mutex<[Key: SharedUpstreamHealth]>([:])
 
+    /// A registry that knows no upstream yet.
     package init() {}
 
     /// Applies the terms of these routes to their upstreams, and forgets all others.

@@ -7,6 +7,9 @@ extension UpstreamPool {
         /// An upstream has failed requests and is left alone for a while.
         package var ejected: (_ place: String) -> Void
 
+        /// - Parameters:
+        ///   - upReporter: makes the observer of one upstream, named by its place.
+        ///   - ejected: is told of each ejection.
         package init(
             upReporter: @escaping (_ place: String) -> (_ isUp: Bool) -> Void,
             ejected: @escaping (_ place: String) -> Void
@@ -26,8 +29,10 @@ extension UpstreamPool {
         package var loops = 1
         /// Whether this loop makes the checks.
         package var makesChecks = false
+        /// The observers; nil for none.
         package var watch: Watch?
 
+        /// A pool that is not supervised, and shares nothing.
         package init() {}
     }
 }

@@ -2,7 +2,7 @@ import EdgeConfiguration
 import EdgeCore
 import NIOCore
 
-/// How the pool obeys what its route says of checks, ejection, retries and concurrency. For a route that says nothing,
+/// How the pool applies what its route says of checks, ejection, retries and concurrency. For a route that says nothing,
 /// requests are neither counted nor judged here.
 extension UpstreamPool {
     // MARK: Choosing

@@ -105,7 +105,7 @@ struct SessionTable: Sendable {
     /// - Returns: its facts, to be released outside the lock.
     mutating func remove(_ key: SessionKey) -> SessionFacts? {
         guard let place = self.place(of: key) else { return nil }
-        return self.remove(at: place)
+        return remove(at: place)
     }
 
     /// Removes all sessions.

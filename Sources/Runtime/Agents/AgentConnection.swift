@@ -34,7 +34,7 @@ package final class AgentConnection: Sendable {
 
     /// Receives a text message. It does not wait; the result is sent later.
     package func receive(text: String) {
-        self.receive(text.utf8)
+        receive(text.utf8)
     }
 
     /// Receives the bytes of a text message. It does not wait; the result is sent later.

@@ -43,7 +43,7 @@ final class EventStreams: Sendable {
 
         fileprivate func emit(_ event: EventRecord) {
             inFlight.add(1, ordering: .acquiringAndReleasing)
-            self.emit(.event(event.payload))
+            emit(.event(event.payload))
             move(to: event.seq)
         }
 

@@ -19,6 +19,6 @@ package struct SessionOwner: Sendable, Hashable {
     }
 
     func owns(_ record: SessionRecord) -> Bool {
-        self.owns(tenantID: record.tenantID, userID: record.userID)
+        owns(tenantID: record.tenantID, userID: record.userID)
     }
 }

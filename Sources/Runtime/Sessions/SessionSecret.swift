@@ -27,7 +27,7 @@ package struct SessionSecret: Sendable, CustomStringConvertible, CustomReflectab
 
     /// The hash of a presented secret; nil if it does not have the form of one.
     package static func hash(ofPresented text: String) -> [UInt8]? {
-        self.hash(ofPresented: text.utf8)
+        hash(ofPresented: text.utf8)
     }
 
     package var description: String { "SessionSecret" }

@@ -74,8 +74,8 @@ extension TokenExchange {
             resource: claim.resource?.identifier)
     }
 
-    /// The scope of a token: what its issuer may give, and what the account has besides. A token for a resource has only
-    /// what the person let the client have there.
+    /// The scope of a token: what its issuer may give, and what the account has besides. A token for a resource has
+    /// only what the person let the client have there.
     private func scope(of claims: Claims, _ claim: GateClaim, _ account: AccountRecord) -> [String] {
         let granted = claim.issuer.granted(for: claims[ClaimName.scope]?.stringValue.flatMap(Scope.parse) ?? [])
         if let resource = claim.resource { return granted.filter { Scope.contains(resource.scopes, $0) } }

@@ -6,9 +6,9 @@ import StateSurface
 
 /// The use cases of passkeys (WebAuthn): registering them while signed in, and signing in with one.
 ///
-/// What an authenticator says is judged by the room Passkeys. A ceremony that was begun is a single-use record, bound to
-/// the session that began it and to its epoch, so any node can finish it, once, within five minutes. A sign-in ends in
-/// ``SignInService/signIn(_:target:named:clientAddress:)`` like every other.
+/// What an authenticator says is judged by the module Passkeys. A ceremony that was begun is a single-use record, bound
+/// to the session that began it and to its epoch, so any node can finish it, once, within five minutes. A sign-in ends
+/// in ``SignInService/signIn(_:target:named:clientAddress:)`` like every other.
 package struct PasskeyService: Sendable {
     /// The roles of the store that it uses.
     package typealias Store = PasskeyStore & SingleUseStore & AccountStore

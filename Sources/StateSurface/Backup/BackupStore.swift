@@ -13,7 +13,8 @@ package protocol BackupStore: Sendable {
     /// - Parameters:
     ///   - version: the schema version of the copy; an older one is migrated.
     ///   - items: makes the items from the first on. Called again when the transaction has to be repeated.
-    /// - Throws: ``StateSurfaceError`` where the store is not empty, or the copy is of a newer version or of another kind.
+    /// - Throws: ``StateSurfaceError`` where the store is not empty, or the copy is of a newer version or of another
+    ///   kind.
     func restore(
         version: Int, from items: @escaping @Sendable () throws -> AnyIterator<Result<BackupItem, any Error>>
     ) async throws

@@ -99,8 +99,8 @@ final class Connection {
     /// The number of the server process behind this connection.
     var backendID: CInt { PQbackendPID(raw) }
 
-    /// Waits up to `milliseconds` for input, or for input on another descriptor, and returns the notifications that have
-    /// arrived.
+    /// Waits up to `milliseconds` for input, or for input on another descriptor, and returns the notifications that
+    /// have arrived.
     func receive(milliseconds: Int64, or other: CInt) throws -> [PostgresNotification] {
         // Some may have come with the last answer.
         var found = notifications()

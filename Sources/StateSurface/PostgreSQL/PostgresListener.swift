@@ -20,14 +20,14 @@ final class PostgresListener: Sendable {
     private let origin: String
     private let observers: Observers
     private let isStopped = Atomic(false)
-    private let bell: WakePipe
+    private let wakePipe: WakePipe
     private let readsOwnUntil = Mutex<ContinuousClock.Instant?>(nil)
 
     init(_ settings: PostgresSettings, origin: String, observers: Observers) throws {
         self.settings = settings
         self.origin = origin
         self.observers = observers
-        bell = try WakePipe()
+        wakePipe = try WakePipe()
     }
 
     /// Returns when the feed is listening, so that no change is missed between opening the store and reading it.
@@ -43,11 +43,11 @@ final class PostgresListener: Sendable {
     func readOwn() { readsOwnUntil.withLock { $0 = .now + Self.lateCommits } }
 
     /// Tells the other nodes that there is news in the log. It returns at once, and may be called on any thread.
-    func wakeOthers() { bell.ring() }
+    func wakeOthers() { wakePipe.signal() }
 
     func stop() {
         isStopped.store(true, ordering: .relaxed)
-        bell.ring()
+        wakePipe.signal()
     }
 
     private func run(whenListening: (Result<Void, any Error>) -> Void) {
@@ -112,9 +112,10 @@ final class PostgresListener: Sendable {
                 lastLook + (hasNews ? Self.pause : Self.interval),
                 mustWake ? lastWake + Self.pause : now + Self.interval)
             let wait = ContinuousClock.now.duration(to: next) / .milliseconds(1)
-            let found = try reader.connection.receive(milliseconds: max(0, Int64(wait.rounded(.up))), or: bell.reading)
+            let found = try reader.connection.receive(
+                milliseconds: max(0, Int64(wait.rounded(.up))), or: wakePipe.reading)
             if found.contains(where: { $0.backendID != ownBackend }) { hasNews = true }
-            if bell.silence() { mustWake = true }
+            if wakePipe.takeSignal() { mustWake = true }
         }
     }
 

@@ -51,8 +51,9 @@ struct PostgresSettings: Sendable {
 
     /// Connects and sets up the session.
     ///
-    /// The time for locks is shorter than PostgreSQL's `deadlock_timeout`: of transactions that wait for each other, one
-    /// gives way before the server looks for deadlocks. ``PostgresWriter`` then runs its writes again by themselves.
+    /// The time for locks is shorter than PostgreSQL's `deadlock_timeout`: of transactions that wait for each other,
+    /// one gives way before the server looks for deadlocks. ``PostgresWriter`` then runs its writes again by
+    /// themselves.
     ///
     /// `synchronous_commit` is only made stricter, never weaker than the operator's setting.
     ///

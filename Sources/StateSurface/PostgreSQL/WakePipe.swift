@@ -26,15 +26,15 @@ final class WakePipe: Sendable {
         close(writing)
     }
 
-    /// Wakes the reader. Rings before it looks count as one.
-    func ring() {
+    /// Wakes the reader. Signals before it calls ``takeSignal()`` count as one.
+    func signal() {
         guard !isSignalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         var byte: UInt8 = 1
         _ = write(writing, &byte, 1)
     }
 
-    /// Whether it was rung since the last call. To be called by the reader before it reads what the ring is about.
-    func silence() -> Bool {
+    /// Whether it was signalled since the last call. To be called by the reader before it reads what has changed.
+    func takeSignal() -> Bool {
         var byte: UInt8 = 0
         while read(reading, &byte, 1) == 1 {}
         return isSignalled.exchange(false, ordering: .acquiringAndReleasing)

@@ -30,6 +30,7 @@ package struct AccountRecord: Sendable, Equatable {
     /// 1 to 128 bytes without control characters.
     package var groups: [String]
 
+    /// By default an enabled account whose e-mail is not verified, without a name and groups.
     package init(
         userID: String, tenantID: String, email: String, emailKey: String, passwordHash: String?,
         scope: [String], disabled: Bool = false, createdAt: Milliseconds, version: Int64 = 0,

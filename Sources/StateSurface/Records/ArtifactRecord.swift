@@ -17,6 +17,7 @@ package struct ArtifactRecord: Sendable, Equatable {
     /// When the version was stored or its state changed.
     package var updatedAt: Milliseconds
 
+    /// A version with all of its values; the store replaces none of them.
     package init(
         tenantID: String, userID: String, name: String, version: Int64, state: State, content: String,
         updatedAt: Milliseconds

@@ -23,6 +23,7 @@ package struct ClientRecord: Sendable, Equatable {
     /// When it is forgotten unless it is used before; nil for never.
     package var expiresAt: Milliseconds?
 
+    /// By default a confidential client that the operator has added, and that does not expire.
     package init(
         clientID: String, tenantID: String, name: String, secretHash: [UInt8], scope: [String],
         disabled: Bool = false, createdAt: Milliseconds, redirectURIs: [String] = [], isPublic: Bool = false,

@@ -11,6 +11,7 @@ package struct ConsentRecord: Sendable, Equatable {
     /// When.
     package var createdAt: Milliseconds
 
+    /// - Parameter scope: the scopes that were shown and allowed.
     package init(userID: String, clientID: String, resource: String, scope: [String], createdAt: Milliseconds) {
         self.userID = userID
         self.clientID = clientID
@@ -37,6 +38,7 @@ package struct AuthorizingSession: Sendable, Equatable {
     /// Its epoch.
     package var epoch: Int64
 
+    /// - Parameter epoch: the session's epoch when the request was judged.
     package init(id: String, epoch: Int64) {
         self.id = id
         self.epoch = epoch

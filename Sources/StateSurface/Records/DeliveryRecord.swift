@@ -20,6 +20,7 @@ package struct DeliveryRecord: Sendable, Equatable {
     /// When it may be tried next.
     package var dueAt: Milliseconds
 
+    /// By default a delivery that was not stored or tried yet.
     package init(
         id: String, receiver: String, lane: String, sequence: Int64 = 0, eventID: String, payload: String,
         createdAt: Milliseconds, attempts: Int64 = 0, dueAt: Milliseconds

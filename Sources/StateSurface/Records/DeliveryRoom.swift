@@ -8,6 +8,7 @@ package struct DeliveryRoom: Sendable, Equatable {
     /// Whether none are stored.
     package let isFull: Bool
 
+    /// The room as another node has told it.
     package init(receiver: String, openUntil: Int64, isFull: Bool) {
         self.receiver = receiver
         self.openUntil = openUntil

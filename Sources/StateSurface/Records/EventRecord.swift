@@ -7,6 +7,7 @@ package struct EventRecord: Sendable, Equatable {
     /// The JSON object as it is sent.
     package var payload: String
 
+    /// - Parameter seq: the number of the event in its session, from 1.
     package init(sessionID: String, seq: Int64, payload: String) {
         self.sessionID = sessionID
         self.seq = seq

@@ -17,6 +17,7 @@ package struct ExecutionRecord: Sendable, Equatable {
     /// Its event as a JSON object with `seq`; nil until it is finished, and after it was dropped.
     package var outcome: String?
 
+    /// By default an intent that has begun and has no outcome yet.
     package init(
         sessionID: String, intentID: String, intent: String, nodeID: String, epoch: Int64, createdAt: Milliseconds,
         seq: Int64? = nil, outcome: String? = nil

@@ -37,6 +37,7 @@ package struct FamilyRecord: Sendable, Equatable {
     /// The resource that its access tokens are for (RFC 8707); nil for the gateway's own audience.
     package var resource: String?
 
+    /// By default a live family that was not refreshed yet, for the gateway's own audience.
     package init(
         id: String, tenantID: String, userID: String, clientID: String, scope: [String], binding: String?,
         isLive: Bool = true, createdAt: Milliseconds, absoluteExpiresAt: Milliseconds, currentHash: [UInt8],

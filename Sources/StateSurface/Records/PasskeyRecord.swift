@@ -25,6 +25,7 @@ package struct PasskeyRecord: Sendable, Equatable {
     /// When it was last used to sign in; nil for never.
     package var lastUsedAt: Milliseconds?
 
+    /// By default a passkey without a name that was not used yet.
     package init(
         credentialID: [UInt8], userID: String, name: String = "", publicKey: [UInt8], algorithm: Int64,
         signCount: Int64, isBackupEligible: Bool, isBackedUp: Bool, aaguid: [UInt8], transports: [String],

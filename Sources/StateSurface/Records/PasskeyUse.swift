@@ -13,6 +13,7 @@ package struct PasskeyUse: Sendable, Equatable {
     /// When it was used.
     package var at: Milliseconds
 
+    /// - Parameter judgedSignCount: the stored counter; the use is recorded only while it is still stored.
     package init(
         credentialID: [UInt8], userID: String, judgedSignCount: Int64, signCount: Int64, isBackedUp: Bool,
         at: Milliseconds

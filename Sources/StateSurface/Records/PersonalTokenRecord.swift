@@ -13,6 +13,7 @@ package struct PersonalTokenRecord: Sendable, Equatable {
     /// When it ends.
     package var expiresAt: Milliseconds
 
+    /// - Parameter expiresAt: when its family ends, too.
     package init(
         hash: [UInt8], id: String, userID: String, familyID: String, name: String, expiresAt: Milliseconds
     ) {

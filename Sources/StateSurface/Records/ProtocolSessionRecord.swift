@@ -15,6 +15,7 @@ package struct ProtocolSessionRecord: Sendable, Equatable {
     /// When it was last used. It may be a day behind.
     package var lastUsedAt: Milliseconds
 
+    /// - Parameter familyID: nil for a token without a family.
     package init(
         hash: [UInt8], tenantID: String, userID: String, clientID: String, familyID: String?, upstream: String,
         lastUsedAt: Milliseconds

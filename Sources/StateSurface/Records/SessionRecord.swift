@@ -41,6 +41,7 @@ package struct SessionRecord: Sendable, Equatable {
     /// The counter for compare-and-set. Every replacement increases it by one.
     package var version: Int64
 
+    /// By default a session without an owner, with one secret, as it is when it was just created.
     package init(
         id: String, state: StoredSessionState, tenantID: String? = nil, userID: String? = nil,
         createdAt: Milliseconds, lastSeenAt: Milliseconds, idleTimeout: Milliseconds,

@@ -12,6 +12,7 @@ package struct SingleUseRecord: Sendable, Equatable {
     /// When it can no longer be taken.
     package var expiresAt: Milliseconds
 
+    /// - Parameter owner: empty for a record that counts for no owner's limit.
     package init(kind: String, hash: [UInt8], owner: String, payload: [UInt8], expiresAt: Milliseconds) {
         self.kind = kind
         self.hash = hash

@@ -15,6 +15,7 @@ package struct TicketRecord: Sendable, Equatable {
     /// The id of the node instance whose clock ``expiresAt`` is in; nil if unknown.
     package var nodeID: String?
 
+    /// - Parameter nodeID: the instance whose clock `expiresAt` is in; nil if it is not known.
     package init(
         hash: [UInt8], sessionID: String, epoch: Int64, facts: [UInt8], origin: String?, expiresAt: Milliseconds,
         nodeID: String? = nil

@@ -26,8 +26,8 @@ package protocol AccountStore: Sendable {
     /// transaction.
     /// - Returns: whether there is such an account.
     func disable(userID: String, at: Milliseconds, revokedUntil: Milliseconds) async throws -> Bool
-    /// The account that an external issuer and subject map to. The first time, atomically, it becomes the account of the
-    /// tenant with this verified e-mail, if there is exactly one, or else is created with `create`.
+    /// The account that an external issuer and subject map to. The first time, atomically, it becomes the account of
+    /// the tenant with this verified e-mail, if there is exactly one, or else is created with `create`.
     /// - Parameter verifiedEmailKey: in the form of ``AccountRecord/emailKey``; nil to look for none.
     func identity(
         issuer: String, subject: String, tenantID: String, linking verifiedEmailKey: String?,

@@ -3,8 +3,9 @@ package protocol GrantStore: Sendable {
     /// Opens the family of an authorisation. It ends with the session if `binding` names it. A client that was to be
     /// forgotten if it stayed unused is kept from now on.
     ///
-    /// One transaction with the consent, and one after the other with ``endGrant(userID:clientID:resource:at:revokedUntil:)``:
-    /// a grant that was ended leaves neither a family nor a consent of an authorisation that had begun before.
+    /// One transaction with the consent, and one after the other with
+    /// ``endGrant(userID:clientID:resource:at:revokedUntil:)``: a grant that was ended leaves neither a family nor a
+    /// consent of an authorisation that had begun before.
     /// - Returns: false, and nothing is written, if the consent that the authorisation relies on is no longer there.
     /// - Throws: `.ownerGone` if account or client have changed since they were judged, or if the session is not live,
     ///   not the user's, or of another epoch.

@@ -8,6 +8,7 @@ package protocol ListingStore: Sendable {
     func liveSessions(
         after id: String, userID: String?, now: Milliseconds, limit: Int
     ) async throws -> [SessionListing]
-    /// The users who have granted something to a client, or whose consent is remembered, in the order of their ids, beginning after `userID`.
+    /// The users who have granted something to a client, or whose consent is remembered, in the order of their ids,
+    /// beginning after `userID`.
     func grantingUsers(after userID: String, limit: Int) async throws -> [String]
 }

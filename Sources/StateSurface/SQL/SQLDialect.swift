@@ -15,7 +15,8 @@ struct SQLDialect: Sendable {
     let positionFunction: String
     /// Stands before VALUES where identities that exist already are inserted again.
     let overridingIdentity: String
-    /// A statement after which new identities of a table are greater than those that were inserted; nil if none is needed.
+    /// A statement after which new identities of a table are greater than those that were inserted; nil if none is
+    /// needed.
     let passIdentities: (@Sendable (_ table: String, _ column: String) -> String)?
     /// A statement that removes old rows of the change log; nil where writers do it.
     let forgetChanges: String?
@@ -79,8 +80,8 @@ struct SQLDialect: Sendable {
         capabilities.hasRowLocks ? "LOCK TABLE \(table) IN EXCLUSIVE MODE" : nil
     }
 
-    /// A statement after which the transactions that have run it with the same text, as its one parameter, come one after
-    /// the other until their end; nil if they do anyhow. For counting rows before another is inserted.
+    /// A statement after which the transactions that have run it with the same text, as its one parameter, come one
+    /// after the other until their end; nil if they do anyhow. For counting rows before another is inserted.
     var takeTurn: String? {
         capabilities.hasRowLocks ? "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))" : nil
     }

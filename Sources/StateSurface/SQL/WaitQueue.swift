@@ -8,8 +8,8 @@ struct WaitLimits: Sendable {
 
 /// The items that wait for a connection, in the order in which they came, and the servers that have nothing to do.
 ///
-/// An item that finds too many before it, or has waited until its deadline, is refused: a store that is slow or gone neither
-/// fills the memory nor keeps its callers.
+/// An item that finds too many before it, or has waited until its deadline, is refused: a store that is slow or gone
+/// neither fills the memory nor keeps its callers.
 final class WaitQueue<Item: Sendable, Server: Sendable>: Sendable {
     private struct State {
         var waiting: [(item: Item, deadline: ContinuousClock.Instant)] = []

@@ -38,7 +38,8 @@ final class SQLiteEngine: SQLEngine {
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
                 try Schema.migrate(SQLiteTransaction(database, origin: ""))
-                // Not in `Schema`: PostgreSQL keeps its changes in `change_log`, and NOTIFY only wakes those who read it.
+                // Not in `Schema`: PostgreSQL keeps its changes in `change_log`, and NOTIFY only wakes those who read
+                // it.
                 try database.execute(
                     sql: """
                         CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -4,7 +4,8 @@ private enum DeliverySQL {
     }
 
     /// Whether the receiver ?2, for whom ?9 may wait, has room. One row of an index answers that as long as what the
-    /// delivering node has said holds. The branches of CASE are taken in their order, so what waits is counted only then.
+    /// delivering node has said holds. The branches of CASE are taken in their order, so what waits is counted only
+    /// then.
     static let hasRoom: String = {
         let waiting = DeliverySQL.waiting(for: "CAST(?2 AS TEXT)")
         let room = "FROM delivery_rooms WHERE receiver = CAST(?2 AS TEXT)"

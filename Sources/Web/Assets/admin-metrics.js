@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Reads the text of `/metrics` and makes rates and quantiles of it. Pure: nothing is asked of anybody.
+ * Reads the text of `/metrics` and makes rates and quantiles of it. Pure: nothing is requested over the network.
  *
  * @typedef {{labels: Record<string, string>, value: number}} Sample
  * @typedef {Map<string, Sample[]>} Reading     The samples of each name.

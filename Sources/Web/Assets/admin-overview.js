@@ -43,7 +43,7 @@ export function stopOverview() {
 async function turn() {
     clearTimeout(timer);
     try {
-        // Not asked while nobody looks.
+        // Not requested while the page is hidden.
         if (document.visibilityState === 'visible') {
             const [overview, text] = await Promise.all([ask('overview'), metrics().catch(() => '')]);
             if (!page) return;

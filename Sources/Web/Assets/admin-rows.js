@@ -114,7 +114,7 @@ export class ListView {
             }
         }
         this.ends.set(row.id, 'ended');
-        this.#page.say(`The ${what} is over.`);
+        this.#page.say(`The ${what} has ended.`);
         this.list.refresh();
         setTimeout(() => {
             this.ends.delete(row.id);

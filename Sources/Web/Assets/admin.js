@@ -27,7 +27,7 @@ function say(text) { at('said').textContent = text; }
 
 const page = { tell, calm, say };
 const short = (/** @type {string} */ id) => make('code', '', id.length > 17 ? `${id.slice(0, 16)}…` : id);
-const who = (/** @type {any} */ row) => clipped(row.email ?? row.user_id ?? row.user ?? (row.client_id ? `client ${row.client_id}` : 'nobody'));
+const who = (/** @type {any} */ row) => clipped(row.email ?? row.user_id ?? row.user ?? (row.client_id ? `client ${row.client_id}` : 'none'));
 
 /** @type {ListView} */
 const sessions = new ListView({
@@ -43,7 +43,7 @@ const sessions = new ListView({
         { name: 'Ends in', className: 'num', cell: (/** @type {any} */ row) => span(row.expires_at) },
         { name: 'Sockets', className: 'num', cell: (/** @type {any} */ row) => String(row.sockets ?? 0) },
         { name: 'End', className: 'act', cell: (/** @type {any} */ row) => sessions.endCell(row, 'session', () => sessions.end(
-            row, 'session', `${row.id} of ${row.email ?? row.user_id ?? 'nobody'}. Its sockets close (4403), its login is over.`,
+            row, 'session', `${row.id} of ${row.email ?? row.user_id ?? 'no user'}. Its sockets close (4403), its login is over.`,
             `sessions/${encodeURIComponent(row.id)}`)) },
     ],
 }, page);
@@ -62,7 +62,7 @@ const connections = new ListView({
         { name: 'Age', className: 'num', cell: (/** @type {any} */ row) => span(row.since) },
         { name: 'Ends in', className: 'num', cell: (/** @type {any} */ row) => row.ends_at ? span(row.ends_at) : 'open' },
         { name: 'End', className: 'act', cell: (/** @type {any} */ row) => connections.endCell(row, 'connection', () => connections.end(
-            row, 'connection', `${row.kind} on ${row.route} of ${row.user_id ?? 'nobody'}. The session stays; the client may come back.`,
+            row, 'connection', `${row.kind} on ${row.route} of ${row.user_id ?? 'no user'}. The session stays; the client may come back.`,
             `connections/${encodeURIComponent(row.id)}`)) },
     ],
 }, page);

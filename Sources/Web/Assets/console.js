@@ -89,7 +89,7 @@ function showSession() {
     show('session-state', session.state, session.state === 'authenticated' ? 'good' : 'warn');
     if (at('session-id').textContent !== session.session_id) at('session-id').classList.remove('kept');
     show('session-id', session.session_id);
-    show('session-owner', session.user_id ?? 'nobody yet');
+    show('session-owner', session.user_id ?? 'none');
     show('session-tenant', session.tenant_id ?? 'none');
     at('session-expires').dateTime = session.expires_at;
     show('session-expires', new Date(session.expires_at).toLocaleString());
@@ -110,7 +110,7 @@ setInterval(showToken, 1000);
 async function begin() {
     try {
         const { state } = await gate.start();
-        if (state !== 'authenticated') show('session-note', 'This session is yours although nobody has logged in.');
+        if (state !== 'authenticated') show('session-note', 'This is your session, and no user is logged in to it.');
         else if (gate.authorized) show('session-note', 'Picked up where this browser left off: the login survived.');
         else show('session-note', 'The session has an owner, but there is no access token. Log in again to go on.');
     } catch (error) {
@@ -137,7 +137,7 @@ at('logout').addEventListener('click', async () => {
         show('login-result', '');
         await begin();
         const name = `${String(ended).slice(0, 12)}…`;
-        show('session-note', `Session ${name} is over, and so is all that hung on it. This is a new one.`);
+        show('session-note', `Session ${name} has ended, with all that belonged to it. This is a new one.`);
     } catch (error) {
         showRefusal(error, 'Logout');
     }
@@ -241,7 +241,7 @@ async function wrongCredentials(kind) {
     }
 }
 
-/** A session made without this browser's cookies: it belongs to whoever holds its secret, and nobody does. */
+/** A session made without this browser's cookies: it belongs to the holder of its secret, which is kept nowhere. */
 async function someoneElsesSession() {
     const answer = await fetch('/api/session/create-anonymous', { method: 'POST', credentials: 'omit' });
     return (await readAnswer(answer)).session_id;

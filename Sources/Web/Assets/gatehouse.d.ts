@@ -168,7 +168,7 @@ export class Auth {
     get isAuthenticated(): boolean;
     /** Keep it in memory, and read it anew each time. */
     get accessToken(): string | null;
-    /** Somebody signed in or out, here or in another tab. */
+    /** A user signed in or out, here or in another tab. */
     on(name: 'change', listener: (who: { userId: string | null; session: Session | null }) => void): () => void;
     /** An access token arrived (milliseconds since 1970), or is gone. */
     on(name: 'token', listener: (token: { expiresAt: number } | null) => void): () => void;

@@ -286,7 +286,7 @@ export class Gatehouse {
 
     /**
      * Leaves the page to sign in at an identity provider, which brings the person back. The session keeps its id.
-     * If nobody was signed in, the address that they come back to has `login_error` in its query.
+     * If no user was signed in, the address that they come back to has `login_error` in its query.
      * @param {string} name of the provider, as the operator configured it @param {ProviderLogin} [options]
      * @returns {Promise<void>}
      */
@@ -652,7 +652,7 @@ export class PlatformState {
  * Who it is: signing in and out, and the access token, which is refreshed ahead of its end by one tab for all.
  *
  *     const auth = new Auth(platform);
- *     auth.on('change', ({ userId }) => console.log(userId ?? 'nobody'));
+ *     auth.on('change', ({ userId }) => console.log(userId ?? 'signed out'));
  *     await auth.login({ email, password });       // or auth.loginWith('keycloak'), or auth.loginWithPasskey()
  *     auth.goToSignIn();                           // or at the gateway's own page, which comes back here
  */
@@ -679,7 +679,7 @@ export class Auth {
     get accessToken() { return this.#gate.accessToken; }
 
     /**
-     * `change`: somebody signed in or out, here or in another tab. `token`: an access token arrived, or is gone.
+     * `change`: a user signed in or out, here or in another tab. `token`: an access token arrived, or is gone.
      * @param {'change'|'token'} name @param {(value: any) => void} listener @returns {() => void} stops it
      */
     on(name, listener) { return this.#events.on(name, listener); }
@@ -1242,7 +1242,7 @@ function misunderstood(status, text = '', retryAfter = null) {
 
 /** The refusal of what takes a login, told without asking. */
 function signedOut() {
-    return new Refusal({ code: 'credentials_missing', detail: 'Nobody is signed in here. Log in first.' }, 0);
+    return new Refusal({ code: 'credentials_missing', detail: 'No user is signed in here. Log in first.' }, 0);
 }
 
 /** Whether the browser says that it has no network. (That it has one is no promise.) */

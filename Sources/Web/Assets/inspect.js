@@ -43,7 +43,7 @@ function keysOfGateway() {
     gatewayKeys ??= fetch('/.well-known/jwks.json', { credentials: 'omit' })
         .then((answer) => answer.ok ? answer.json() : Promise.reject(new Error(`status ${answer.status}`)))
         .then(({ keys }) => keys)
-        .catch((error) => { gatewayKeys = null; throw new Unreadable(`The gateway’s keys can’t be had: ${error.message}.`); });
+        .catch((error) => { gatewayKeys = null; throw new Unreadable(`The gateway’s keys can’t be fetched: ${error.message}.`); });
     return gatewayKeys;
 }
 
@@ -90,7 +90,7 @@ async function verifies(key, token, needed) {
 async function verdict(token) {
     const { alg, kid } = token.header;
     const isPasted = at('pasted').hidden === false;
-    if (String(alg).toLowerCase() === 'none') return ['It has no signature to verify. Nothing in it can be believed.', 'bad'];
+    if (String(alg).toLowerCase() === 'none') return ['It has no signature to verify. Nothing in it can be trusted.', 'bad'];
     if (/^HS/.test(alg)) return [`${alg} has one secret for making and verifying, which should not be pasted anywhere. Use gatehouse token verify.`, 'warn'];
     const needed = parameters(alg);
     if (!needed) return [`This browser has no ${alg}. gatehouse token verify has.`, 'warn'];
@@ -113,12 +113,12 @@ async function verdict(token) {
     for (const key of fit) {
         try {
             if (await verifies(key, token, needed)) {
-                return [`The signature is good: the key ${key.kid ? `${key.kid} ` : ''}${whose} made it. Whether the claims are what you expect is for you to say.`, 'good'];
+                return [`The signature is good: the key ${key.kid ? `${key.kid} ` : ''}${whose} made it. Check yourself whether the claims are what you expect.`, 'good'];
             }
         } catch { faults += 1; }
     }
     if (faults === fit.length) return [`The browser can’t use the key${fit.length > 1 ? 's' : ''} ${whose} for ${alg}.`, 'warn'];
-    return [`The signature is not by a key ${whose}. Nothing in the token can be believed.`, 'bad'];
+    return [`The signature is not by a key ${whose}. Nothing in the token can be trusted.`, 'bad'];
 }
 
 // MARK: Showing

@@ -8,7 +8,7 @@ const gate = new Gatehouse();
 /** @param {string} id @returns {any} */
 const at = (id) => document.getElementById(id);
 
-/** Whether the visitor must sign in once more, although somebody is signed in (`fresh` and `acr` of a route). */
+/** Whether the visitor must sign in once more, although a user is signed in (`fresh` and `acr` of a route). */
 const again = 'max_age' in errand.asked || 'acr_values' in errand.asked;
 
 function show() {

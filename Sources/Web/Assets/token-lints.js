@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Reads a token and says what is odd about it: the advice of RFC 8725 (JWT best current practices) and the rules of
- * RFC 9068 (JWT access tokens). Pure: the time is handed in, and nothing is asked of anybody.
+ * RFC 9068 (JWT access tokens). Pure: the time is a parameter, and nothing is requested over the network.
  */
 
 /** The longest token that is read, in characters. */
@@ -118,8 +118,8 @@ export function lints({ header, payload, signature }, now) {
     const say = (level, rule, text) => found.push({ level, rule, text });
 
     const { alg, typ, kid } = header;
-    if (typeof alg !== 'string') say('bad', 'RFC 7515 §4.1.1', 'There is no alg: nobody can say how it is signed.');
-    else if (alg.toLowerCase() === 'none') say('bad', 'RFC 8725 §3.2', 'alg is none: nobody has signed this token.');
+    if (typeof alg !== 'string') say('bad', 'RFC 7515 §4.1.1', 'There is no alg: the signature algorithm is unknown.');
+    else if (alg.toLowerCase() === 'none') say('bad', 'RFC 8725 §3.2', 'alg is none: this token is not signed.');
     else if (/^HS\d+$/.test(alg)) {
         say('warn', 'RFC 8725 §3.5', `${alg} is symmetric: everybody who can verify this token can make one, and a short secret can be guessed.`);
     }
@@ -145,7 +145,7 @@ export function lints({ header, payload, signature }, now) {
         if (name in payload && !isDate(payload[name])) say('bad', 'RFC 7519 §2', `${name} is not a number of seconds.`);
     }
     const { exp, nbf, iat } = payload;
-    if (exp === undefined) say('bad', 'RFC 8725 §2.8, RFC 9700', 'There is no exp: whoever finds this token can use it for ever.');
+    if (exp === undefined) say('bad', 'RFC 8725 §2.8, RFC 9700', 'There is no exp: a leaked token can be used forever.');
     else if (isDate(exp) && exp * 1000 <= now) say('warn', 'RFC 7519 §4.1.4', `It expired ${span(exp * 1000 - now)}.`);
     if (isDate(nbf) && nbf * 1000 > now) say('warn', 'RFC 7519 §4.1.5', `It is not good yet: ${span(nbf * 1000 - now)}.`);
     if (isDate(nbf) && isDate(exp) && nbf >= exp) say('bad', 'RFC 7519 §4.1.5', 'nbf is not before exp: it is never good.');
@@ -154,7 +154,7 @@ export function lints({ header, payload, signature }, now) {
         say('warn', 'RFC 9700 §2.2', `It lives for ${span((exp - iat) * 1000).replace('in ', '')}. A token that leaks is good for that long.`);
     }
     if (typeof payload.iss !== 'string') say('warn', 'RFC 8725 §3.8', 'There is no iss: a verifier cannot tell whose key it should be.');
-    if (payload.aud === undefined) say('warn', 'RFC 8725 §3.9', 'There is no aud: whoever is sent this token can use it elsewhere.');
+    if (payload.aud === undefined) say('warn', 'RFC 8725 §3.9', 'There is no aud: a service that gets this token can use it at another one.');
     if (payload.sub === undefined) say('note', 'RFC 8725 §3.8', 'There is no sub: it says nothing about a person or a client.');
     for (const name of Object.keys(payload)) {
         if (/passw|secret|private_?key|credit|ssn$/i.test(name)) say('warn', 'RFC 7519 §12', `${JSON.stringify(name)}: everybody who sees the token can read its claims.`);

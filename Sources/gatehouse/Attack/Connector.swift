@@ -31,7 +31,7 @@ struct Connector: Sendable {
             return NetworkStream(channel, inbox)
         } catch {
             throw SendFailure(
-                .unreachable, "nobody answers at \(endpoint.host):\(endpoint.port): is the target running?")
+                .unreachable, "no answer from \(endpoint.host):\(endpoint.port): is the target running?")
         }
     }
 }

@@ -104,7 +104,8 @@ private final class UpstreamHandler: ChannelInboundHandler {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
         if head.contains("transfer-encoding"), head.contains("chunked") {
-            // A body of one last chunk ends at an empty line, whatever stands behind its size, a line feed alone included.
+            // A body of one last chunk ends at an empty line, whatever stands behind its size, a line feed alone
+            // included.
             let ending = bytes[end.upperBound...].first == UInt8(ascii: "0") ? "\n\r\n" : "0\r\n\r\n"
             return bytes[end.upperBound...].firstRange(of: Array(ending.utf8))?.upperBound
         }

@@ -85,13 +85,14 @@ struct Replay {
             return accepted == attack.expectation.isAccepted
                 ? result(.passed, "answered \(status)") : result(.failed, "answered \(status)")
         }
-        func letsIn(_ status: Int?) -> Bool { status == 101 || status.map { target.isSuccess($0) } ?? false }
+        func grantsAccess(_ status: Int?) -> Bool { status == 101 || status.map { target.isSuccess($0) } ?? false }
         if zip(recorded.exchanges, again).allSatisfy({ $0.status == $1.status }) {
             return result(recorded.verdict, "every answer has the recorded status, \(status) at the end")
         }
         // The same answers up to the last one, which is a refusal now: the finding has been fixed.
         let sameStart = zip(recorded.exchanges.dropLast(), again.dropLast()).allSatisfy { $0.status == $1.status }
-        return recorded.verdict == .failed && sameStart && letsIn(recorded.exchanges.last?.status) && !letsIn(status)
+        return recorded.verdict == .failed && sameStart && grantsAccess(recorded.exchanges.last?.status)
+            && !grantsAccess(status)
             ? result(.passed, "answered \(status), which was let in when it was recorded")
             : result(.inconclusive, "the answers have other statuses than the recorded ones, \(status) at the end")
     }

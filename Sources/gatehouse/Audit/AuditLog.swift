@@ -6,8 +6,8 @@ import Synchronization
 /// The audit log: JSON lines, each chained to the previous one by its hash.
 ///
 /// ``record(_:_:)`` costs a lock. Lines are chained, written and synced on a dispatch queue, many at once. A failing
-/// disk is reported, and writing is tried again. Lines are dropped only when ``longestQueue`` of them are waiting, and a
-/// later line says how many were dropped.
+/// disk is reported, and writing is tried again. Lines are dropped only when ``longestQueue`` of them are waiting, and
+/// a later line says how many were dropped.
 final class AuditLog: Sendable {
     private struct State {
         var waiting: [AuditFile.Entry] = []

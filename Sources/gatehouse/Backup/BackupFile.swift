@@ -4,8 +4,8 @@ import Runtime
 import StateSurface
 
 /// The lines of a copy of the store: a header, then for each table its columns and its rows, and at the end the number
-/// of rows and a digest of everything before: the SHA-256 of each line after that of the line before. Each line is JSON.
-/// A blob is a list of one text, its base64url.
+/// of rows and a digest of everything before: the SHA-256 of each line after that of the line before. Each line is
+/// JSON. A blob is a list of one text, its base64url.
 ///
 /// The format is the same for both databases, so that a copy of one can be restored into the other.
 enum BackupFile {

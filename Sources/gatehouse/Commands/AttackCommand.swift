@@ -6,9 +6,9 @@ import JOSE
 /// `gatehouse attack`: runs the attack suite on a target and reports which attacks succeeded.
 struct AttackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attack", abstract: "Attacks a gateway and reports what it fell for.",
+        commandName: "attack", abstract: "Attacks a gateway and reports which attacks succeeded.",
         discussion: """
-            Sends hostile tokens and requests to a path that wants a token, each between two requests with a good one. \
+            Sends hostile tokens and requests to a path that requires a token, each between two requests with a good one. \
             Exits 1 if anything failed; else 2 if anything stayed open, nothing could be judged or the usage was wrong; \
             else 0. A profile says how the target's tokens travel, who can sign in and what is promised beyond the \
             checks of a token. Without one, the good token comes from --token, from GATEHOUSE_ATTACK_TOKEN, or from \
@@ -18,7 +18,7 @@ struct AttackCommand: AsyncParsableCommand {
 
     @Argument(help: .init("The target: http[s]://HOST:PORT, perhaps with a path.", valueName: "url"))
     var url: String?
-    @Option(help: .init("What is known of the target: YAML.", valueName: "file"))
+    @Option(help: .init("The profile of the target: YAML.", valueName: "file"))
     var profile: String?
     @Option(help: .init("A good token; - reads standard input.", valueName: "token"))
     var token: String?
@@ -26,9 +26,9 @@ struct AttackCommand: AsyncParsableCommand {
     var jwks: String?
     @Option(help: .init("A private key that the target trusts: PEM, DER or JWK.", valueName: "file"))
     var key: String?
-    @Option(help: .init("The path that wants a token. Default: the URL's, else the profile's, else /api/auth/me."))
+    @Option(help: .init("The path that requires a token. Default: the URL's, else the profile's, else /api/auth/me."))
     var path: String?
-    @Option(help: .init("How the tokens travel: \(Self.names(Transport.self)).", valueName: "name"))
+    @Option(help: .init("How the tokens are sent: \(Self.names(Transport.self)).", valueName: "name"))
     var transport: String?
     @Option(help: .init("The good token's session, for sockets.", valueName: "id"))
     var session: String?

@@ -10,7 +10,7 @@ extension AuditCommand {
     /// decides about it. Exits with status 1 if the log has no such request, and with 2 if no log is named.
     struct Why: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Says what the audit log knows of a request, and which part of the configuration decided.",
+            abstract: "Shows what the audit log has of a request, and which part of the configuration decided it.",
             discussion: "The log is audit.file of the configuration, or the files that are named, the oldest first.")
 
         @Argument(help: "The request's id (req_…), from the answer or X-Request-Id.")

@@ -18,7 +18,7 @@ struct ClientsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Adds a client and prints its id and, if it has one, its secret, which is shown this once.")
 
-        @Argument(help: "What people call it.")
+        @Argument(help: "The display name.")
         var name: String
         @Option(help: "The tenant it belongs to.")
         var tenant: String?

@@ -6,7 +6,7 @@ import JOSE
 /// `wrong`, and with 2 if the configuration can't be used.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Looks at a deployment, and says what is wrong and which line to change.",
+        commandName: "doctor", abstract: "Checks a deployment, and prints what is wrong and which line to change.",
         discussion: """
             Checks files, keys, the store, clocks, the running gateway, certificates, and every server that the \
             configuration names, from this machine and as this user: run it as the gateway's. It changes nothing. \

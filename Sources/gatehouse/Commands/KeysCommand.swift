@@ -10,7 +10,7 @@ import SecurityGuard
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Makes, rotates and retires signing keys.",
-        discussion: "A running gateway obeys within a second.",
+        discussion: "A running gateway applies the change within a second.",
         subcommands: [Generate.self, List.self, Rotate.self, Retire.self, JWKS.self])
 
     /// `keys generate`: prints the new key's `kid`. Makes the directory if there is none.
@@ -82,7 +82,7 @@ struct KeysCommand: ParsableCommand {
     /// none. Exits with status 1 for an unknown `kid`.
     struct Retire: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Takes a key out of service at once: its tokens die with it.")
+            abstract: "Takes a key out of service at once: its tokens are refused from then on.")
 
         @Argument(help: "The key's kid, as 'gatehouse keys list' shows it.")
         var kid: String

@@ -11,7 +11,7 @@ struct SessionsCommand: AsyncParsableCommand {
     /// `sessions list`: prints sessions, newest first.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists live sessions. An id is an address, not a credential: it opens nothing.")
+            abstract: "Lists live sessions. An id names a session and is not a credential.")
 
         @Option(parsing: .unconditional, help: "Only sessions of this user id.")
         var user: String?
@@ -50,7 +50,7 @@ struct SessionsCommand: AsyncParsableCommand {
     /// if any id is unknown; the others have been ended all the same.
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ends sessions, their sockets, and the refresh families that are at home in them.")
+            abstract: "Ends sessions, their sockets, and the families of refresh tokens whose home they are.")
 
         @Argument(help: "Session ids (ses_…).")
         var ids: [String]

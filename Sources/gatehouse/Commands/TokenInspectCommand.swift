@@ -8,7 +8,7 @@ import Runtime
 struct TokenInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Decodes and explains a token, and checks it against RFC 8725.",
-        discussion: "The signature is not looked at: 'gatehouse token verify' does that, with a key.")
+        discussion: "The signature is not checked: 'gatehouse token verify' does that, with a key.")
 
     @OptionGroup var input: TokenInput
     @Flag(help: "Answer as one JSON object.")

@@ -16,23 +16,23 @@ struct TokenIssueCommand: AsyncParsableCommand {
             subject is disabled. Anyone who can read the signing keys can do this.
             """)
 
-    @Option(parsing: .unconditional, help: "What stands in sub: a user id (usr_…) or client id (cli_…).")
+    @Option(parsing: .unconditional, help: "The claim sub: a user id (usr_…) or client id (cli_…).")
     var subject: String
     @Option(
         parsing: .unconditional,
-        help: "What stands in tenant_id. Default: the tenant of the user or client, where the store knows it.")
+        help: "The claim tenant_id. Default: the tenant of the user or client, where the store knows it.")
     var tenant: String?
     @Option(parsing: .unconditionalSingleValue, help: "A scope; may be repeated.")
     var scope: [String] = []
     @Option(
         parsing: .unconditional,
-        help: "What stands in iss. Default: tokens.issuer, else http:// and server.listen.")
+        help: "The claim iss. Default: tokens.issuer, else http:// and server.listen.")
     var issuer: String?
-    @Option(parsing: .unconditionalSingleValue, help: "What stands in aud; may be repeated. Default: tokens.audience.")
+    @Option(parsing: .unconditionalSingleValue, help: "The claim aud; may be repeated. Default: tokens.audience.")
     var audience: [String] = []
     @Option(help: "How long it lives, such as 15m. Default: tokens.access_token_lifetime.")
     var lifetime: String?
-    @Option(parsing: .unconditional, help: "What stands in typ.")
+    @Option(parsing: .unconditional, help: "The header typ.")
     var type = "at+jwt"
     @Option(
         parsing: .unconditionalSingleValue,

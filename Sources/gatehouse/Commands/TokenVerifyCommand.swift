@@ -25,11 +25,11 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     var jwks: String?
     @Option(help: .init("An algorithm to accept; may be repeated. Default: the key's own.", valueName: "name"))
     var algorithm: [String] = []
-    @Option(parsing: .unconditional, help: "What must stand in iss.")
+    @Option(parsing: .unconditional, help: "The required value of iss.")
     var issuer: String?
-    @Option(parsing: .unconditional, help: "What must stand in aud.")
+    @Option(parsing: .unconditional, help: "A required value of aud.")
     var audience: String?
-    @Option(parsing: .unconditional, help: "What must stand in typ.")
+    @Option(parsing: .unconditional, help: "The required value of typ.")
     var type: String?
     @Flag(help: "The signature alone: the payload may be anything, also empty.")
     var signatureOnly = false

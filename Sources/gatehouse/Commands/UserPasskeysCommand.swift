@@ -38,7 +38,8 @@ struct UserPasskeysCommand: AsyncParsableCommand {
     /// `users passkeys remove`: exits with status 1 if the account has no passkey with this id.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Removes a passkey: nobody signs in with it any more. Sessions that are open stay open.")
+            abstract:
+                "Removes a passkey, so that it can no longer be used to sign in. Sessions that are open stay open.")
 
         @OptionGroup var name: AccountName
         @Argument(help: "The id of the passkey, as 'users passkeys list' shows it.")

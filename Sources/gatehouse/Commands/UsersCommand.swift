@@ -24,7 +24,7 @@ struct UsersCommand: AsyncParsableCommand {
         var tenant: String?
         @Option(help: "A scope of its tokens; may be repeated. Default: accounts.default_scope.")
         var scope: [String] = []
-        @Option(help: "The name for people.")
+        @Option(help: "The display name.")
         var name: String?
         @Option(help: "A group of the user; may be repeated.")
         var group: [String] = []
@@ -51,10 +51,10 @@ struct UsersCommand: AsyncParsableCommand {
     /// `users set`: changes the name and the groups. What is not given stays.
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replaces the name, the groups or both; running gateways obey within a second.")
+            abstract: "Replaces the name, the groups or both; running gateways apply it within a second.")
 
         @OptionGroup var user: AccountName
-        @Option(help: "The name for people; empty for none.")
+        @Option(help: "The display name; empty for none.")
         var name: String?
         @Option(help: "A group of the user; may be repeated. Those that are given replace all.")
         var group: [String] = []

@@ -44,7 +44,7 @@ struct FileValue {
     /// Where that value is; if it is not there, where the nearest key above it is.
     func place(of key: String) -> String {
         var value = self
-        var above: String = self.place
+        var above: String = place
         for part in key.split(separator: ".") {
             guard let next = value.pair(of: part) else { return above }
             (value, above) = (next.value, next.key.place)

@@ -42,8 +42,8 @@ struct Setting<Root>: Sendable {
     let set: @Sendable (inout Root, [SettingEntry]) throws(Complaint) -> Void
     /// Returns the value to show; nil if the key is not set.
     let show: @Sendable (Root) -> Shown?
-    /// Takes the value of a running gateway over into the next configuration, and returns whether they differed. Nil for
-    /// keys of entries, which are replaced as a whole.
+    /// Takes the value of a running gateway over into the next configuration, and returns whether they differed. Nil
+    /// for keys of entries, which are replaced as a whole.
     var keep: (@Sendable (_ running: Root, _ next: inout Root) -> Bool)?
 }
 

@@ -3,7 +3,7 @@ import Experience
 import Glibc
 import StateSurface
 
-/// Looks at a deployment from where the doctor runs. Nothing is changed, and everything is bounded in time and size.
+/// Inspects a deployment from where the doctor runs. Nothing is changed, and everything is bounded in time and size.
 struct DoctorSurvey {
     let loaded: LoadedConfiguration
 

@@ -7,8 +7,8 @@ import ServiceLifecycle
 struct ReloadOnChange: Service {
     let source: ConfigurationSource
     let reloader: Reloader
-    /// How often the file is read. A content counts when it was read twice, so that a file is not taken over while it is
-    /// being written.
+    /// How often the file is read. A content counts when it was read twice, so that a file is not taken over while it
+    /// is being written.
     var interval = Duration.milliseconds(500)
 
     func run() async throws {

@@ -1,4 +1,4 @@
-"""An authorization server made of Authlib and Flask, as somebody else would write one: code flow with PKCE, access tokens
+"""An authorization server made of Authlib and Flask, as another project would write one: code flow with PKCE, access tokens
 of RFC 9068 for the `resource` that was asked for, signed with ES256. Everybody who comes allows everything. Prints its
 issuer. Its client is `agent-7`, without a secret. Usage: authlib_authorization_server.py"""
 

@@ -1,4 +1,4 @@
-"""An OpenID provider made of Authlib and Flask, as somebody else would write one: code flow, PKCE required, client
+"""An OpenID provider made of Authlib and Flask, as another project would write one: code flow, PKCE required, client
 authentication with client_secret_post or private_key_jwt, RS256, `iss` in the response, and a logout endpoint of the
 back channel. Prints its issuer. Usage: authlib_provider.py CLIENT_JWKS_URL"""
 

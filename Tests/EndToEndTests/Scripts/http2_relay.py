@@ -125,7 +125,7 @@ def untouched(connection, upstream, found, ada):
     path = "/ws/echo?a=1&access_token=%s&session_id=%s&b=2" % (ada["access_token"], ada["session_id"])
     stream = connection.request(connect(path, ("x-gatehouse-user", "usr_evil"), ("cookie", "a=b")))
     found["echo_status"] = connection.status(stream)[0]
-    # Reserved bits and an opcode that nobody knows: whatever it means, it is not the gateway's business.
+    # Reserved bits and an undefined opcode: whatever it means, it is not the gateway's business.
     odd = bytes([0x73, 0x82]) + os.urandom(6)
     sent = odd + b"".join(frame(os.urandom(60000), 2) for _ in range(8)) + frame(b"", 10)
     # All of the client's window first, then as the gateway makes room.

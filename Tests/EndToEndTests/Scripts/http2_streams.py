@@ -53,7 +53,7 @@ def far_too_large(found):
         connection.request(get("GET", "/", *[("x-%d" % number, "~" * 8000) for number in range(60)]), ends=True)
         while not connection.is_terminated:
             connection.pump()
-        found["far_too_large"] = "goodbye"
+        found["far_too_large"] = "goaway"
     except (EOFError, OSError):  # the latter when it is closed while this side still writes
         found["far_too_large"] = "closed"
 
@@ -142,7 +142,7 @@ def late_headers(found, head):
     connection = Connection()
     stream = connection.request(get("GET", "/slow"), ends=True)
     connection.socket.sendall(raw_frame(1, 5, stream, head))
-    found["late_headers"] = goodbye(connection)
+    found["late_headers"] = goaway_error(connection)
     connection = Connection()
     answered = connection.request(get("GET", "/"), ends=True)
     found["before_late_headers"] = connection.status(answered)[0]
@@ -152,13 +152,13 @@ def late_headers(found, head):
     connection.socket.sendall(raw_frame(1, 5, stream, head))
     found["bad_trailers"] = int(connection.next(stream, (h2.events.StreamReset,)).error_code)
     connection.socket.sendall(raw_frame(1, 5, answered, head))
-    found["late_headers_closed"] = goodbye(connection)
+    found["late_headers_closed"] = goaway_error(connection)
     connection = Connection()
     connection.socket.sendall(raw_frame(1, 5, 5, head) + raw_frame(1, 5, 3, head))
-    found["passed_over"] = goodbye(connection)
+    found["passed_over"] = goaway_error(connection)
 
 
-def goodbye(connection):
+def goaway_error(connection):
     """The error that the gateway ends the connection with."""
     data = b""
     while True:
@@ -193,7 +193,7 @@ def broken(found):
             end = "open"
         except (EOFError, ConnectionError, OSError):
             pass
-        found[name] = ["goodbye" if connection.is_terminated else "no goodbye", end]
+        found[name] = ["goaway" if connection.is_terminated else "no goaway", end]
     late_headers(found, head)
     # Trailers that are none: a fault of their stream.
     connection = Connection()

@@ -3,7 +3,7 @@
 usage: late_handshakes.py PORT PROCESS_ID
 
 Begins two handshakes, one for HTTP/1.1 and one for HTTP/2, and has the gateway's first flight of each before it sends
-SIGTERM. When nobody can connect any more, it finishes both, asks, and reads until the gateway closes. Prints the two
+SIGTERM. When no client can connect any more, it finishes both, asks, and reads until the gateway closes. Prints the two
 statuses and the `Connection` of the first answer.
 """
 

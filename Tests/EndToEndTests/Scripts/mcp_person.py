@@ -72,7 +72,7 @@ class Person:
     async def open_page(self, location):
         page = await self.browser.get(location)
         if page.is_redirect and page.headers["location"].startswith(REDIRECT):
-            # Another authorization server, which asks nobody.
+            # Another authorization server, which asks no one.
             self.query = parse_qs(urlsplit(page.headers["location"]).query)
             return
         assert page.status_code == 200, (page.status_code, page.headers.get("location"), page.text)

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Runs each test of a suite on threads of its own, so that a test may block on a socket or a process while the gateways
-/// in this process go on. A few run at once, and each for a bounded time.
+/// Runs each test of a suite on threads of its own, so that a test may block on a socket or a process while the
+/// gateways in this process go on. A few run at once, and each for a bounded time.
 struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
     private static let turns = TestTurns()
     @TaskLocal private static var hasTurn = false
@@ -39,8 +39,8 @@ extension Trait where Self == BlockingTests {
     /// - Parameter limit: a test that has not ended by then hangs, which ends the whole run.
     static func blocking(limit: Duration) -> Self { BlockingTests(limit: limit, kind: .blocking) }
 
-    /// For suites and tests that take much of the machine at times, and measure nothing: at most three others run at the
-    /// same time.
+    /// For suites and tests that take much of the machine at times, and measure nothing: at most three others run at
+    /// the same time.
     ///
     /// - Parameter reason: what takes much.
     static func heavy(_ reason: Comment, limit: Duration = .seconds(600)) -> Self {
@@ -67,8 +67,8 @@ private enum TestKind: Int, CaseIterable, Comparable {
     case alone = 1
     case quiet = 3
     case heavy = 4
-    /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a gateway,
-    /// a browser or another program, has to wait for all the others.
+    /// They mostly wait, so more run at once than there are cores; and not so many that what one waits for, of a
+    /// gateway, a browser or another program, has to wait for all the others.
     case blocking = 8
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -3,8 +3,8 @@ extension Duration {
     /// runs the tests may be slow and busy with others.
     static let patience = Duration.seconds(RawSocket.patience)
 
-    /// The most that may be measured of what takes a second where nothing else runs. It is far less than what would end the
-    /// same thing otherwise: an expiry, a time limit, an upstream that has nothing more to say.
+    /// The most that may be measured of what takes a second where nothing else runs. It is far less than what would end
+    /// the same thing otherwise: an expiry, a time limit, an upstream that has nothing more to say.
     static let promptly = Duration.seconds(10)
 }
 

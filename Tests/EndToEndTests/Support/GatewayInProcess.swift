@@ -74,8 +74,8 @@ final class GatewayInProcess: GatewayUnderTest {
             do {
                 return try await open(configuration, users, environment, folder, listen, realms, passwordCost)
             } catch let failure as Failure where !listen.hasSuffix(":0") && failure.description.contains("is in use") {
-                // A port that was chosen before: a program that is being started at this moment has a copy of the socket
-                // that showed it to be free, until its own code runs.
+                // A port that was chosen before: a program that is being started at this moment has a copy of the
+                // socket that showed it to be free, until its own code runs.
                 guard ContinuousClock.now < end else { throw failure }
                 try await Task.sleep(for: .milliseconds(100))
             }

@@ -8,8 +8,8 @@ final class RawSocket {
         var isTimeout = false
     }
 
-    /// How many seconds a read waits for what must come. What answers only after a time limit of its own, such as the five
-    /// seconds of a provider, has to fit into it, beside other tests on a slow machine.
+    /// How many seconds a read waits for what must come. What answers only after a time limit of its own, such as the
+    /// five seconds of a provider, has to fit into it, beside other tests on a slow machine.
     static let patience = 30
 
     private let descriptor: Int32

@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import SecurityGuard
 
-/// Accounts that are in a store before its gateway starts, as `gatehouse users add` would have put them there, passwords of
-/// full cost included.
+/// Accounts that are in a store before its gateway starts, as `gatehouse users add` would have put them there,
+/// passwords of full cost included.
 enum TestAccounts {
     /// Tests have few passwords, and each takes tens of milliseconds to hash.
     private static let hashes = Mutex<[String: String]>([:])

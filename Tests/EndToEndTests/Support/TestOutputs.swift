@@ -30,8 +30,8 @@ enum TestOutputs {
         (path: $0, turn: NSLock())
     }
 
-    /// Adds a line about a test to the file that GATEHOUSE_TEST_TIMES names: how many seconds it took once it had its turn,
-    /// and its name.
+    /// Adds a line about a test to the file that GATEHOUSE_TEST_TIMES names: how many seconds it took once it had its
+    /// turn, and its name.
     static func note(_ test: Test, took duration: Duration) {
         guard let times else { return }
         times.turn.withLock {

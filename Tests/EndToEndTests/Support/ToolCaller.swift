@@ -39,7 +39,8 @@ struct ToolCaller {
         #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"\#(name)","arguments":\#(arguments)}}"#
     }
 
-    /// A connection on which this was asked, to read the stream that answers: a message, or nil for the session's stream.
+    /// A connection on which this was asked, to read the stream that answers: a message, or nil for the session's
+    /// stream.
     func stream(
         _ session: [(String, String)], _ more: String = "", message: String? = nil,
         accept: String = "application/json, text/event-stream"

@@ -51,7 +51,7 @@ private struct Setup {
 
 @Suite struct HostileTokenTests {
     /// What JWTKit judges differently with these rules: patterns, one a line, in `Differences.txt`. None of it lets
-    /// anybody in without the issuer's key.
+    /// anyone in without the issuer's key.
     private static let known: [String] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Differences.txt")
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""

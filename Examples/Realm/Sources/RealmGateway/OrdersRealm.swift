@@ -17,8 +17,8 @@ final class OrdersRealm: Realm {
         // The owner always comes from the context: a client cannot name another.
         let owner = Owner(tenantID: context.tenantID, userID: context.userID)
         switch intent.name {
-        case "orders.place": return self.place(intent.params["article"]?.stringValue, for: owner)
-        case "orders.list": return .result(["orders": .array(self.list(of: owner))])
+        case "orders.place": return place(intent.params["article"]?.stringValue, for: owner)
+        case "orders.list": return .result(["orders": .array(list(of: owner))])
         default: return .notFound
         }
     }
@@ -38,6 +38,6 @@ final class OrdersRealm: Realm {
     }
 
     private func list(of owner: Owner) -> [JSONValue] {
-        self.orders.withLock { $0[owner, default: []] }.map(JSONValue.string)
+        orders.withLock { $0[owner, default: []] }.map(JSONValue.string)
     }
 }

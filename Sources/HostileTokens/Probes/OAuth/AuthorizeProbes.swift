@@ -136,7 +136,7 @@ enum AuthorizeProbes {
     /// Each begins with such a page; without a client for which the person is asked, it is skipped. The last probe
     /// looks only at the page's fields, which must forbid frames (RFC 9700 section 4.16).
     private static let consent: [Probe] = [
-        probe("O06-consent-forged", "consent to a request that nobody made", "RFC 6749 §10.12") { talk in
+        probe("O06-consent-forged", "consent to a request that was never made", "RFC 6749 §10.12") { talk in
             let person = try await talk.person()
             let (form, _) = try await talk.consentPage(person)
             let forged = form.replacing { String($0.reversed()) + "A" }

@@ -1,14 +1,14 @@
 """Clients that leave: what they held must be free within a second, over every protocol and in every way of leaving.
 
-Usage: goodbyes.py PORT held UPSTREAM_PORT TRANSPORT EMAIL PASSWORD
+Usage: client_leaves.py PORT held UPSTREAM_PORT TRANSPORT EMAIL PASSWORD
            fills a session's places with sockets, begins exchanges whose upstream (this script) keeps them open, leaves,
            and tells for every way how many seconds it took until a place and each upstream connection were free.
-       goodbyes.py PORT room COUNT TRANSPORT
+       client_leaves.py PORT room COUNT TRANSPORT
            fills `server.max_connections` with COUNT clients that have asked and leave, and tells the same of a new one.
-       goodbyes.py PORT count UPSTREAM_PORT ADMIN_PORT
+       client_leaves.py PORT count UPSTREAM_PORT ADMIN_PORT
            has five requests under way on one connection, and tells how many connections the gateway counts.
-       goodbyes.py PORT goaway UPSTREAM_PORT
-           says goodbye by GOAWAY with and without a stream under way.
+       client_leaves.py PORT goaway UPSTREAM_PORT
+           sends GOAWAY with and without a stream under way.
 
 TRANSPORT is h2, tls (HTTP/1.1) or plain. Prints one JSON object.
 """
@@ -28,7 +28,7 @@ import http2_client
 from http2_client import PORT, connect, get
 
 PLACES = 16
-# Written by hand, since Python's h2 takes no answers after a goodbye of its own: no stream of ours, no error.
+# Written by hand, since Python's h2 takes no answers after a GOAWAY of its own: no stream of ours, no error.
 GOAWAY = bytes([0, 0, 8, 7, 0, 0, 0, 0, 0]) + bytes(8)
 PATIENCE = 20
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -220,7 +220,7 @@ def held(found):
         assert client.upgrade("/relayed/ws", *fields)
         assert not other.upgrade("/api/runtime/agent", *fields), "a free place"
         names = ["ws", "events"]
-        # Over HTTP/1.1 the orderly end of a client's side is no goodbye: it may be waiting for its answer.
+        # Over HTTP/1.1 the orderly end of a client's side does not mean that it leaves: it may be waiting for its answer.
         if transport == "h2" or way == "reset" or (transport == "tls" and way in ("fin", "close")):
             names.append("pending")
         for name in names[1:]:
@@ -301,8 +301,8 @@ def goaway(found):
     stream = busy.request(get("GET", "/open/later"), ends=True)
     until(lambda: "later" in upstream.began)
     busy.socket.sendall(GOAWAY)
-    # An acknowledged ping shows that the goodbye has been read, and that the connection is open still.
-    busy.h2.ping(b"goodbye!")
+    # An acknowledged ping shows that the GOAWAY has been read, and that the connection is open still.
+    busy.h2.ping(b"is read!")
     busy.flush()
     busy.socket.settimeout(PATIENCE)
     busy.pump()

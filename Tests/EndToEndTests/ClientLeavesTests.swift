@@ -4,7 +4,7 @@ import Testing
 /// The resources of a client are freed within a second of its leaving, for every protocol and every way to leave;
 /// without that they would be held for a minute and longer.
 @Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
-struct GoodbyeTests {
+struct ClientLeavesTests {
     private static let transports = ["h2", "tls", "plain"]
     private static let ways = [
         "h2": ["fin", "close_notify", "close", "reset", "goaway"], "tls": ["fin", "close_notify", "close", "reset"],
@@ -18,7 +18,7 @@ struct GoodbyeTests {
             + "\ntokens: {issuer: \"https://localhost\"}"
     }
 
-    @Test("Places, relayed sockets, streams and pending requests go with their client", arguments: transports)
+    @Test("Reservations, relayed sockets, streams and pending requests go with their client", arguments: transports)
     func held(_ transport: String) async throws {
         let place = try GatewayProcess.makeDirectory()
         let upstream = try SocketAddressing.unusedPort()
@@ -32,7 +32,7 @@ struct GoodbyeTests {
             """, directory: place)
         defer { gateway.stop() }
         let found = try HTTP2Script.run(
-            "goodbyes", gateway, ["held", "\(upstream)", transport] + TestUser.ada.credentials)
+            "client_leaves", gateway, ["held", "\(upstream)", transport] + TestUser.ada.credentials)
         #expect(Set(found.keys) == Set(Self.ways[transport] ?? []))
         for (way, times) in found {
             let times = times as? [String: Double] ?? [:]
@@ -54,7 +54,7 @@ struct GoodbyeTests {
             routes: [{path: /, upstream: "\(upstream.url)", require: none}]
             """, users: [], directory: place)
         defer { gateway.stop() }
-        let found = try HTTP2Script.run("goodbyes", gateway, ["room", "12", transport])
+        let found = try HTTP2Script.run("client_leaves", gateway, ["room", "12", transport])
         #expect(Set(found.keys) == Set(Self.ways[transport] ?? []))
         for (way, seconds) in found {
             #expect((seconds as? Double ?? 99) < .promptly, "\(transport) \(way): \(seconds) s")
@@ -71,7 +71,7 @@ struct GoodbyeTests {
             routes: [{path: /open, upstream: "http://127.0.0.1:\(upstream)", require: none}]
             """, users: [], environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"], directory: place)
         defer { gateway.stop() }
-        let found = try HTTP2Script.run("goodbyes", gateway, ["count", "\(upstream)", "\(admin)"])
+        let found = try HTTP2Script.run("client_leaves", gateway, ["count", "\(upstream)", "\(admin)"])
         #expect(found["began"] as? Int == 5 && found["open"] as? String == "1", "\(found)")
     }
 
@@ -85,7 +85,7 @@ struct GoodbyeTests {
             routes: [{path: /open, upstream: "http://127.0.0.1:\(upstream)", require: none}]
             """, users: [], directory: place)
         defer { gateway.stop() }
-        let found = try HTTP2Script.run("goodbyes", gateway, ["goaway", "\(upstream)"])
+        let found = try HTTP2Script.run("client_leaves", gateway, ["goaway", "\(upstream)"])
         for name in ["idle", "asked", "busy_closed"] {
             #expect((found[name] as? Double ?? 99) < .promptly, "\(name): \(found[name] ?? "nothing")")
         }

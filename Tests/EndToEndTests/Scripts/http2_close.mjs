@@ -1,4 +1,4 @@
-// How long Node's `session.close()` takes when nothing is under way: node http2_goodbye.mjs PORT
+// How long Node's `session.close()` takes when nothing is under way: node http2_close.mjs PORT
 import http2 from 'node:http2';
 
 const session = http2.connect(`https://localhost:${process.argv[2]}`, { rejectUnauthorized: false });

@@ -1,6 +1,6 @@
-"""How soon the gateway lets go of a connection over which a client says goodbye, each way of saying it.
+"""How soon the gateway closes a connection that a client ends, for each way to end it.
 
-    http2_goodbye.py PORT
+    http2_close.py PORT
 
 Prints a JSON object: way of leaving → seconds until the gateway ended the connection, at most `LIMIT`.
 """
