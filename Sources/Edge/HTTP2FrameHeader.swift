@@ -28,6 +28,10 @@ struct HTTP2FrameHeader {
     var isAcknowledgement: Bool { flags & 1 != 0 }
     /// END_HEADERS, of HEADERS.
     var endsHead: Bool { flags & 4 != 0 }
+    /// PADDED, of HEADERS and DATA.
+    var isPadded: Bool { flags & 8 != 0 }
+    /// PRIORITY, of HEADERS.
+    var hasPriority: Bool { flags & 0x20 != 0 }
 
     /// Nil for fewer than ``size`` bytes.
     init?(_ bytes: ByteBuffer) {

@@ -1,20 +1,23 @@
 import NIOCore
+import NIOHPACK
 
 /// Holds back a long first head until the client has acknowledged the gateway's HTTP/2 settings.
 ///
 /// SwiftNIO applies the settings when their acknowledgement arrives (RFC 9113 section 6.5.3). Until then it takes heads
 /// up to 16 KiB and ends the connection for longer ones. A client's first request comes before the client has read the
-/// settings, and its head may be as long as any other. So a head that may be too long waits here, with everything after
-/// it, and the client's acknowledgement is passed on before it. No other head waits. If a client acknowledges nothing
+/// settings, and its head may be as long as any other. So a head that is too long for that waits here, with everything
+/// after it, and the client's acknowledgement is passed on before it. No other head waits. If a client acknowledges nothing
 /// within ``patience``, its bytes are passed on as they came, and SwiftNIO ends the connection. After the
 /// acknowledgement this handler only passes bytes on.
 final class SettingsWait: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Text of no more compressed bytes than this is less than 16 KiB long: Huffman's shortest code has five bits. A
-    /// head of hundreds of references to HPACK's tables can be shorter and too long all the same; SwiftNIO ends the
-    /// connection for one that comes first.
+    /// A head of no more compressed bytes than this is not looked at. Each of its bytes can stand for at most 60 of a head as
+    /// RFC 9113 section 6.5.2 counts them, but for references to what the head itself has put into HPACK's table.
+    private static let short = 256
+    /// A head of more compressed bytes than this waits in any case. A shorter one is decoded, to see how long it is: each
+    /// of its fields counts 32 bytes more than it has.
     private static let longest = 8 * 1024
     /// The most bytes that are held: when there are more, all of them are passed on as they came.
     private let maxHeld: Int
@@ -22,6 +25,8 @@ final class SettingsWait: ChannelInboundHandler {
     private var borders = HTTP2FrameBorders()
     /// A long head and the bytes that came after it.
     private var held: ByteBuffer?
+    /// The head that is held, while it is not known whether it is too long.
+    private var undecided: HTTP2HeadBlock?
     private var isOver = false
     private var deadline: Scheduled<Void>?
 
@@ -61,7 +66,12 @@ final class SettingsWait: ChannelInboundHandler {
 
     private func letGo() {
         isOver = true
+        stopWaiting()
+    }
+
+    private func stopWaiting() {
         held = nil
+        undecided = nil
         deadline?.cancel()
         deadline = nil
     }
@@ -80,20 +90,69 @@ final class SettingsWait: ChannelInboundHandler {
 
     private func take(_ piece: HTTP2FrameBorders.Piece, to out: inout ByteBuffer) {
         switch piece {
-        case .payload(let part): pass(part, to: &out)
+        case .payload(let part):
+            pass(part, to: &out)
+            decide(with: part, to: &out)
         case .header(let frame, let bytes):
             if frame.kind == HTTP2FrameHeader.Kind.settings, frame.isAcknowledgement, frame.length == 0 {
                 isOver = true
                 out.writeImmutableBuffer(bytes)
                 return
             }
-            let isLong = frame.kind == HTTP2FrameHeader.Kind.headers && (frame.length > Self.longest || !frame.endsHead)
-            if held == nil, isLong { held = ByteBuffer() }
+            if held == nil, frame.kind == HTTP2FrameHeader.Kind.headers {
+                if frame.length > Self.longest || !frame.endsHead {
+                    held = ByteBuffer()
+                } else if frame.length > Self.short {
+                    held = ByteBuffer()
+                    undecided = HTTP2HeadBlock(frame)
+                }
+            }
             pass(bytes, to: &out)
         }
     }
 
     private func pass(_ bytes: ByteBuffer, to out: inout ByteBuffer) {
         if held == nil { out.writeImmutableBuffer(bytes) } else { held?.writeImmutableBuffer(bytes) }
+    }
+
+    /// Passes on a head that turns out not to be too long.
+    private func decide(with part: ByteBuffer, to out: inout ByteBuffer) {
+        guard undecided?.append(part) == true, let fits = undecided?.fits(in: HPACKDecoder.defaultMaxHeaderListSize) else {
+            return
+        }
+        undecided = nil
+        guard fits, let held else { return }
+        out.writeImmutableBuffer(held)
+        stopWaiting()
+    }
+}
+
+/// The field block of a HEADERS frame that arrives in pieces (RFC 9113 section 6.2).
+private struct HTTP2HeadBlock {
+    private let frame: HTTP2FrameHeader
+    private var payload = ByteBuffer()
+
+    init(_ frame: HTTP2FrameHeader) { self.frame = frame }
+
+    /// Adds a part of the payload. Returns whether it is whole.
+    mutating func append(_ part: ByteBuffer) -> Bool {
+        payload.writeImmutableBuffer(part)
+        return payload.readableBytes >= frame.length
+    }
+
+    /// Whether the head has no more bytes than this, as RFC 9113 section 6.5.2 counts them. False where it can't be read.
+    func fits(in limit: Int) -> Bool {
+        var block = payload
+        if frame.isPadded {
+            guard let padding = block.readInteger(as: UInt8.self), Int(padding) <= block.readableBytes else { return false }
+            block.moveWriterIndex(to: block.writerIndex - Int(padding))
+        }
+        if frame.hasPriority {
+            guard block.readSlice(length: 5) != nil else { return false }
+        }
+        var decoder = HPACKDecoder(
+            allocator: ByteBufferAllocator(), maxDynamicTableSize: HPACKDecoder.maxDynamicTableSize,
+            maxHeaderListSize: limit)
+        return (try? decoder.decodeHeaders(from: &block)) != nil
     }
 }

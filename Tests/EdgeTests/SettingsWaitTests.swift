@@ -19,8 +19,21 @@ import Testing
         return size + [type, flags, 0, 0, 0, stream] + payload
     }
 
-    private static func head(_ length: Int, ends: Bool = true) -> [UInt8] {
-        frame(1, ends ? 5 : 1, 1, [UInt8](repeating: 7, count: length))
+    private static func head(_ length: Int, ends: Bool = true, flags: UInt8 = 0) -> [UInt8] {
+        frame(1, (ends ? 5 : 1) | flags, 1, block(length))
+    }
+
+    /// One field whose value is as long as makes the block this long: a literal without indexing (RFC 7541 section 6.2.2).
+    private static func block(_ length: Int) -> [UInt8] {
+        guard length > 300 else { return [UInt8](repeating: 0x82, count: length) }
+        let rest = length - 6 - 127
+        let size = [0x7f, UInt8(rest & 0x7f) | 0x80, UInt8(rest >> 7)]
+        return [0x00, 0x01, 0x61] + size + [UInt8](repeating: 0x62, count: length - 6)
+    }
+
+    /// So many cookies of eight bytes: literals whose name is entry 32 of the static table.
+    private static func crumbs(_ count: Int) -> [UInt8] {
+        (0..<count).flatMap { _ in [0x0f, 0x11, 0x08] + [UInt8](repeating: 0x63, count: 8) }
     }
 
     private static let data = frame(0, 1, 3, [1, 2, 3])
@@ -56,6 +69,31 @@ import Testing
             let expected = Self.begin + Self.acknowledgement + head + Self.data + more
             #expect(try Self.passed(all, step: step) == expected)
         }
+    }
+
+    @Test("Many short fields are as long as they count, and wait where that is over 16 KiB", arguments: [7, 100_000])
+    func crumbs(step: Int) throws {
+        // Each counts 32 + 6 + 8 bytes.
+        let fits = Self.begin + Self.frame(1, 5, 1, Self.crumbs(356)) + Self.data
+        #expect(try Self.passed(fits, step: step) == fits)
+        let head = Self.frame(1, 5, 1, Self.crumbs(357))
+        #expect(try Self.passed(Self.begin + head + Self.data, step: step) == Self.begin)
+        let all = Self.begin + head + Self.data + Self.acknowledgement
+        #expect(try Self.passed(all, step: step) == Self.begin + Self.acknowledgement + head + Self.data)
+    }
+
+    @Test("Padding and priority are no part of a head", arguments: [7, 100_000])
+    func padded(step: Int) throws {
+        let fields = Self.crumbs(356)
+        for (flags, payload) in [
+            (UInt8(8), [200] + fields + [UInt8](repeating: 0, count: 200)), (0x20, [0, 0, 0, 0, 9] + fields),
+            (0x28, [3, 0, 0, 0, 0, 9] + fields + [0, 0, 0]),
+        ] {
+            let bytes = Self.begin + Self.frame(1, 5 | flags, 1, payload) + Self.data
+            #expect(try Self.passed(bytes, step: step) == bytes)
+        }
+        let wrong = Self.frame(1, 5 | 8, 1, [255] + [UInt8](repeating: 0, count: 300).dropLast(50))
+        #expect(try Self.passed(Self.begin + wrong, step: step) == Self.begin, "it can't be read: the client has to wait")
     }
 
     @Test("Behind the acknowledgement nothing waits", arguments: [7, 100_000])
