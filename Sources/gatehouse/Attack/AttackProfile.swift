@@ -9,6 +9,7 @@ struct AttackProfile: Sendable, Equatable {
         case login(LoginSettings)
     }
 
+    /// The login of a user: where it is sent, and what is sent.
     struct LoginSettings: Sendable, Equatable {
         var path = ""
         var email = ""
@@ -18,6 +19,7 @@ struct AttackProfile: Sendable, Equatable {
         var login: Login { Login(path: path, email: email, password: password, tenant: tenant) }
     }
 
+    /// The target's WebSocket: its path, where the token may stand in its handshake, and how a session is named.
     struct Socket: Sendable, Equatable {
         var path = ""
         var carriers: [Transport] = [.socketQuery, .socketHeaders, .socketProtocol]
@@ -26,6 +28,7 @@ struct AttackProfile: Sendable, Equatable {
         var session = Target.SocketSession.asToken
     }
 
+    /// The route whose upstream is the runner itself, and where the runner listens for it.
     struct Canary: Sendable, Equatable {
         var route = ""
         var host = "127.0.0.1"

@@ -6,6 +6,7 @@ import Synchronization
 
 /// One run of the attack suite, with the options of the command line and the profile.
 struct AttackRunner {
+    /// What the command line says, apart from the target and the selection.
     struct Options {
         let transport: Transport
         let token: String?
@@ -29,6 +30,7 @@ struct AttackRunner {
 
     // MARK: Running
 
+    /// Sends what a report has recorded, and judges the answers.
     func run(_ replay: Replay) async throws -> Report {
         let pacer = Pacer(perSecond: options.rate)
         return try await withUpstream { _ in
@@ -36,6 +38,7 @@ struct AttackRunner {
         }
     }
 
+    /// Runs cases of the catalogue.
     func run(_ cases: [HostileCase]) async throws -> Report {
         if options.transport == .introspection, Self.client == nil {
             throw CommandFailure(
@@ -59,6 +62,7 @@ struct AttackRunner {
         }
     }
 
+    /// Runs the cases with a good token. Where none can be had, all are left without a judgement.
     private func attack(_ cases: [HostileCase], _ upstream: RecordingUpstream?) async throws -> Report {
         let good: Credentials?
         do {
@@ -91,11 +95,13 @@ struct AttackRunner {
         }
     }
 
+    /// A report in which no case was judged, because the target could not be reached.
     private func unjudged(_ cases: [HostileCase], _ reason: String) -> Report {
         Terminal.notice(ErrorText.oneLine("gatehouse: \(place): \(reason)"))
         return .unjudged(cases, transport: options.transport, reason: reason)
     }
 
+    /// Clock, rate limit and canary of a run. A token that the target issues is renewed when it has ended.
     private func environment(_ canary: CanaryListener?) -> Runner.Environment {
         let pacer = Pacer(perSecond: options.rate)
         let runner = self
@@ -108,6 +114,7 @@ struct AttackRunner {
         return environment
     }
 
+    /// The upstream that the profile names; nil for a profile without one.
     private func openUpstream() async throws(CommandFailure) -> RecordingUpstream? {
         guard let canary = profile.canary else { return nil }
         return try await RecordingUpstream.open(host: canary.host, port: canary.port)
@@ -122,6 +129,7 @@ struct AttackRunner {
         ProcessInfo.processInfo.environment[clientVariable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The target as the profile describes it.
     private func target(_ session: String?) -> Target {
         var target = Target(authority: targetURL.authority, path: protectedPath, socketPath: profile.socket?.path)
         target.isSecure = targetURL.isSecure
@@ -144,6 +152,7 @@ struct AttackRunner {
         return target
     }
 
+    /// A good token, and the session that came with it.
     private struct Credentials {
         let token: [UInt8]
         var session: String?
@@ -183,6 +192,7 @@ struct AttackRunner {
             let known = try keySet.map { try JWKSet(parsing: $0, policy: .remote) }
             return try AttackSigner.issuer(keyFile: path, known: known)
         }
+        /// The material of the attacks, with the published keys where there are any.
         func make(_ keySet: [UInt8]?) throws(MaterialError) -> AttackMaterial {
             try AttackMaterial(
                 goodToken: good.token, keySet: keySet, issuer: issuer, now: SystemClock.milliseconds() / 1_000,

@@ -14,6 +14,7 @@ struct AttackTLS: ParsableArguments {
 
     private static let limit = 1 << 20
 
+    /// The settings of TLS connections to the target. Throws for files that can't be used.
     func context(isHTTP2: Bool) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = [isHTTP2 ? "h2" : "http/1.1"]
@@ -39,6 +40,7 @@ struct AttackTLS: ParsableArguments {
         }
     }
 
+    /// The certificates of a PEM file, one at least.
     private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
         guard let found = try? NIOSSLCertificate.fromPEMBytes(try bytes(path)), !found.isEmpty else {
             throw CommandFailure("\(path): no PEM certificates: name a file with some", status: .misused)
@@ -46,6 +48,7 @@ struct AttackTLS: ParsableArguments {
         return found
     }
 
+    /// The contents of a file that has to exist.
     private static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
         guard let bytes = try FileBytes.read(path, limit: limit) else {
             throw CommandFailure("\(path): no such file: correct the path", status: .misused)

@@ -8,6 +8,7 @@ final class CanaryListener: Sendable {
     private let channel: any Channel
     private let count: Count
 
+    /// The connections that were made to it.
     private final class Count: Sendable {
         let value = Atomic(0)
     }
@@ -32,6 +33,7 @@ final class CanaryListener: Sendable {
     var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)/jwks.json" }
     var visits: Int { count.value.load(ordering: .relaxed) }
 
+    /// Stops listening.
     func close() async {
         try? await channel.close()
     }

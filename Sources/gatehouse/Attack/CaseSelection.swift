@@ -20,6 +20,7 @@ struct CaseSelection: ParsableArguments {
 
     var isListing: Bool { list || explain != nil || export != nil }
 
+    /// Refuses a category that does not exist.
     func validate(isListing: Bool) throws {
         let groups = Set(CaseCatalogue.all.map(\.info.group))
         for name in category where !groups.contains(name) {
@@ -27,6 +28,7 @@ struct CaseSelection: ParsableArguments {
         }
     }
 
+    /// Whether the case is among those that were asked for.
     func selects(_ info: CaseInfo) -> Bool {
         Glob.selects(info.id, only: only, skip: skip) && (category.isEmpty || category.contains(info.group))
     }
@@ -62,6 +64,7 @@ struct CaseSelection: ParsableArguments {
         }
     }
 
+    /// Prints what a case is about.
     private func show(_ hostile: HostileCase, asJSON: Bool) {
         let info = hostile.info
         if asJSON {

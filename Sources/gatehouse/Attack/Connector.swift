@@ -9,6 +9,7 @@ struct Connector: Sendable {
     /// Nil for plain http.
     let tls: NIOSSLContext?
 
+    /// Connects within five seconds, with TLS where it is set.
     func open() async throws -> NetworkStream {
         let inbox = Inbox()
         // An address is not sent as a server name (RFC 6066 section 3).

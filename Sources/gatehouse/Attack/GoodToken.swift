@@ -66,6 +66,7 @@ enum GoodToken {
         return token
     }
 
+    /// Without white space, a line feed at the end for example.
     private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
         bytes.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
     }

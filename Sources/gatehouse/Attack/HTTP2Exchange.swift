@@ -58,6 +58,7 @@ struct HTTP2Exchange {
         )
     }
 
+    /// The lines of a head, with CR LF or LF alone at their ends.
     private static func lines(_ head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         head.split(separator: 0x0A, omittingEmptySubsequences: false).map { $0.last == 0x0D ? $0.dropLast() : $0 }
     }
@@ -75,6 +76,7 @@ struct HTTP2Exchange {
         return bytes.count >= 9 + (Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2]))
     }
 
+    /// Sends the request and returns its answer, or what has come of it when `limit` has passed.
     func run(over stream: NetworkStream, within limit: Duration) async throws -> RawResponse {
         let end = ContinuousClock.now + limit
         try await stream.send(Self.opening)
@@ -162,6 +164,7 @@ struct HTTP2Exchange {
             payload.prefix(4).contains { $0 != 0 } && payload.dropFirst(4).prefix(4).allSatisfy { $0 == 0 }
         }
 
+        /// The payload without its padding (RFC 9113 section 6.1).
         private static func unpadded(_ payload: ArraySlice<UInt8>, flags: UInt8) -> ArraySlice<UInt8> {
             guard flags & 8 != 0, let count = payload.first else { return payload }
             return payload.dropFirst().dropLast(Int(count))

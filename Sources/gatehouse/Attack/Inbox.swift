@@ -5,11 +5,13 @@ import Synchronization
 
 /// The bytes that have arrived, and the reader that waits for more.
 final class Inbox: Sendable {
+    /// What has arrived so far, and whether the target has closed the connection.
     typealias Received = (bytes: [UInt8], hasEnded: Bool)
 
     /// The number of bytes after which the connection is closed.
     static let limit = 1 << 20
 
+    /// Guarded by the lock.
     private struct State {
         var bytes: [UInt8] = []
         var hasEnded = false
@@ -34,6 +36,8 @@ final class Inbox: Sendable {
     /// Whether more came than the limit.
     var isFull: Bool { state.withLock { $0.isFull } }
 
+    /// Resumes the continuation when `isEnough` says so of everything that has arrived, when the connection has ended,
+    /// or with ``giveUp()``.
     func wait(
         until isEnough: @escaping @Sendable ([UInt8]) -> Bool, _ continuation: CheckedContinuation<Received, Never>
     ) {
@@ -44,6 +48,7 @@ final class Inbox: Sendable {
         }
     }
 
+    /// Resumes the reader with what there is: its time is over.
     func giveUp() {
         state.withLock { $0.settle(force: true) }
     }
@@ -59,6 +64,7 @@ final class Inbox: Sendable {
         }
     }
 
+    /// The connection has ended, by a fault of TLS if one is given.
     func end(_ fault: String? = nil) {
         state.withLock { state in
             state.hasEnded = !state.isFull
@@ -68,6 +74,7 @@ final class Inbox: Sendable {
     }
 }
 
+/// Puts what a channel receives into an ``Inbox``.
 final class InboxHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -77,14 +84,17 @@ final class InboxHandler: ChannelInboundHandler {
         self.inbox = inbox
     }
 
+    /// Keeps the bytes, and closes a connection that sends more than the limit.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !inbox.take(unwrapInboundIn(data).readableBytesView) { context.close(promise: nil) }
     }
 
+    /// The target has closed the connection.
     func channelInactive(context: ChannelHandlerContext) {
         inbox.end()
     }
 
+    /// Keeps the cause, if it is one of TLS, and closes.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let isTLS = error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError
         // Many close without the alert that TLS has for it. That is an end like any other.

@@ -17,6 +17,8 @@ struct NetworkStream: WireStream {
         channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
     }
 
+    /// Waits until `isEnough` says so of everything that has arrived, the target has closed the connection, or `limit`
+    /// has passed.
     func receive(
         within limit: Duration, until isEnough: @escaping @Sendable ([UInt8]) -> Bool
     ) async -> (bytes: [UInt8], hasEnded: Bool) {
@@ -26,6 +28,7 @@ struct NetworkStream: WireStream {
         return received
     }
 
+    /// Closes the connection. One that is closed already is no error.
     func close() async {
         try? await channel.close()
     }

@@ -11,12 +11,14 @@ struct OutputFile {
         close(try descriptor(truncating: false))
     }
 
+    /// Replaces the contents of the file. Throws where it can't be opened or written.
     func write(_ text: String) throws(CommandFailure) {
         let descriptor = try descriptor(truncating: true)
         defer { close(descriptor) }
         guard Terminal.write(text, to: descriptor) else { throw failure("not written: ") }
     }
 
+    /// Opens the file, and makes it if it does not exist. A secret one can be read by its owner alone.
     private func descriptor(truncating: Bool) throws(CommandFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0)
         let descriptor = open(path, flags, isSecret ? 0o600 : 0o644)
@@ -26,6 +28,7 @@ struct OutputFile {
         return descriptor
     }
 
+    /// The failure for `errno`.
     private func failure(_ what: String = "") -> CommandFailure {
         CommandFailure("\(path): \(what)\(FileBytes.reason(errno))", status: .misused)
     }

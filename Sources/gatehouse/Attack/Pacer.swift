@@ -3,10 +3,12 @@ actor Pacer {
     private let interval: Duration
     private var next: ContinuousClock.Instant?
 
+    /// - Parameter rate: how many may begin in a second, one at least.
     init(perSecond rate: Int) {
         interval = .seconds(1) / max(rate, 1)
     }
 
+    /// Returns when the next one may begin.
     func wait() async throws {
         let now = ContinuousClock.now
         let turn = max(next ?? now, now)

@@ -5,6 +5,7 @@ import JOSE
 struct ProfileReader {
     private static let limit = 256 * 1_024
 
+    /// The profile in a file. Throws a failure that names file and line.
     static func read(_ path: String) throws -> AttackProfile {
         guard let bytes = try FileBytes.read(path, limit: limit) else {
             throw CommandFailure("\(path): no such file: name the profile's file", status: .misused)
@@ -16,6 +17,7 @@ struct ProfileReader {
         }
     }
 
+    /// The profile in the bytes of a file; `file` is the name for faults.
     static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationFault) -> AttackProfile {
         guard let root = try FileValue.parse(bytes, file: file), !root.isEmpty else {
             throw ConfigurationFault(place: file, message: "an empty profile: say at least 'path'")
@@ -55,6 +57,7 @@ struct ProfileReader {
 
     // MARK: Sections
 
+    /// Where the token comes from and how it is sent.
     private static func readToken(_ value: FileValue, into profile: inout AttackProfile) throws(ConfigurationFault) {
         var sources: [AttackProfile.TokenSource] = []
         for (key, value) in try members(value, "token", ["carrier", "name", "prefix", "command", "file", "login"]) {
@@ -84,6 +87,7 @@ struct ProfileReader {
         }
     }
 
+    /// The place of the token in a request.
     private static func carrier(_ value: FileValue) throws(ConfigurationFault) -> Transport {
         switch try text(value, "token.carrier") {
         case "header": return .authorization
@@ -95,6 +99,7 @@ struct ProfileReader {
         }
     }
 
+    /// A login: path, e-mail, password and tenant.
     private static func login(
         _ value: FileValue, _ key: String
     ) throws(ConfigurationFault)
@@ -116,11 +121,13 @@ struct ProfileReader {
         return settings
     }
 
+    /// The login of the second user, whose sessions the first must not reach.
     private static func secondUser(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.LoginSettings {
         for (_, value) in try members(value, "second_user", ["login"]) { return try login(value, "second_user.login") }
         throw fault(value, "second_user", "'login' is missing: say it")
     }
 
+    /// The statuses with which the target lets a request in.
     private static func statuses(_ value: FileValue) throws(ConfigurationFault) -> Set<Int> {
         var statuses: Set<Int> = []
         for (_, value) in try members(value, "success", ["status"]) {
@@ -135,6 +142,7 @@ struct ProfileReader {
         return statuses
     }
 
+    /// The target's WebSocket.
     private static func socket(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.Socket {
         var socket = AttackProfile.Socket()
         for (key, value) in try members(value, "socket", ["path", "carriers", "cookie", "session"]) {
@@ -157,6 +165,7 @@ struct ProfileReader {
         return socket
     }
 
+    /// The place of the token in a handshake.
     private static func socketCarrier(_ value: FileValue) throws(ConfigurationFault) -> Transport {
         switch try text(value, "socket.carriers") {
         case "query": return .socketQuery
@@ -167,6 +176,7 @@ struct ProfileReader {
         }
     }
 
+    /// What the target says that it does; cases that need something else are skipped.
     private static func promises(_ value: FileValue) throws(ConfigurationFault) -> Set<Need> {
         let known: [Need] = [.sessions, .refresh, .revoke, .ownership, .assertion, .protocolSessions]
         var promises: Set<Need> = []
@@ -181,6 +191,7 @@ struct ProfileReader {
         return promises
     }
 
+    /// The settings for the authorization server of agents.
     private static func oauth(_ value: FileValue) throws(ConfigurationFault) -> OAuthSettings {
         var settings = OAuthSettings(resource: "")
         for (key, value) in try members(value, "oauth", ["resource", "scopes", "client_id", "redirect_uri"]) {
@@ -210,6 +221,7 @@ struct ProfileReader {
         return settings
     }
 
+    /// The route that leads to the runner, and the address that the runner listens on.
     private static func canary(_ value: FileValue) throws(ConfigurationFault) -> AttackProfile.Canary {
         var canary = AttackProfile.Canary()
         for (key, value) in try members(value, "canary", ["upstream_route", "listen"]) {
@@ -229,59 +241,4 @@ struct ProfileReader {
     }
 
     // MARK: Values
-
-    private static func members(
-        _ value: FileValue, _ key: String, _ known: [String]
-    ) throws(ConfigurationFault) -> [(key: String, value: FileValue)] {
-        guard let mapping = value.mapping else {
-            throw fault(value, key, "expected a mapping of \(known.joined(separator: ", "))")
-        }
-        var members: [(key: String, value: FileValue)] = []
-        for (name, value) in mapping {
-            let text = name.text ?? ""
-            guard known.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else {
-                let shown = TerminalText.escaped(String(text.prefix(60)))
-                let nearest = NearestKey.nearest(to: text, among: known) ?? ""
-                throw fault(name, key, "'\(shown)' is no key here: did you mean '\(nearest)'?")
-            }
-            members.append((text, value))
-        }
-        return members
-    }
-
-    private static func list(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> [FileValue] {
-        guard let list = value.list, !list.isEmpty else { throw fault(value, key, "expected a list, such as [a, b]") }
-        return list
-    }
-
-    private static func text(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
-        guard let text = value.text, !text.isEmpty else { throw fault(value, key, "expected a text") }
-        return text
-    }
-
-    private static func name(
-        _ value: FileValue, _ key: String, _ expected: String
-    ) throws(ConfigurationFault) -> String {
-        let text = try text(value, key)
-        guard NetworkText.isToken(text) else { throw fault(value, key, expected) }
-        return text
-    }
-
-    private static func visible(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
-        let text = try text(value, key)
-        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { throw fault(value, key, "expected ASCII") }
-        return text
-    }
-
-    private static func path(_ value: FileValue, _ key: String) throws(ConfigurationFault) -> String {
-        let text = try text(value, key)
-        guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
-            throw fault(value, key, "expected a path: it begins with a slash and holds visible ASCII only")
-        }
-        return text
-    }
-
-    private static func fault(_ value: FileValue, _ key: String, _ message: String) -> ConfigurationFault {
-        ConfigurationFault(place: value.place, key: key, message: message)
-    }
 }

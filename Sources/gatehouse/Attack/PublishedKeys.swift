@@ -37,6 +37,7 @@ enum PublishedKeys {
         return answer.content
     }
 
+    /// The answer to a GET without credentials.
     private static func get(_ path: String, _ targetURL: TargetURL, _ sender: RawSender) async throws -> RawResponse {
         let text = "GET \(path) HTTP/1.1\r\nHost: \(targetURL.authority)\r\nConnection: close\r\n\r\n"
         return try await sender.send(RawRequest(bytes: Array(text.utf8)))

@@ -14,6 +14,8 @@ struct RawSender: Sendable {
         return wire
     }
 
+    /// Sends a request on a connection of its own, and returns what came of it until the answer was complete or the
+    /// time was over.
     func send(_ request: RawRequest) async throws -> RawResponse {
         guard usesHTTP2 || request.frames == nil else {
             throw SendFailure(.unreadable, "the request is one of HTTP/2: add --http2")

@@ -8,9 +8,11 @@ final class RecordingUpstream: Sendable {
     private static let requestLimit = 4_096
     private static let byteLimit = 64 * 1_024
 
+    /// The latest requests, as they came.
     fileprivate final class Record: Sendable {
         private let requests = Mutex<[[UInt8]]>([])
 
+        /// Keeps a request, in place of the oldest ones when there are too many.
         func add(_ request: [UInt8]) {
             requests.withLock { requests in
                 if requests.count >= RecordingUpstream.requestLimit { requests.removeFirst(requests.count / 2) }
@@ -18,6 +20,7 @@ final class RecordingUpstream: Sendable {
             }
         }
 
+        /// The requests with this text in their first line.
         func with(_ text: [UInt8]) -> [[UInt8]] {
             requests.withLock { requests in
                 requests.filter { request in
@@ -37,6 +40,7 @@ final class RecordingUpstream: Sendable {
         self.record = record
     }
 
+    /// Listens on the address. Throws where that is not possible.
     static func open(host: String, port: Int) async throws(CommandFailure) -> RecordingUpstream {
         let record = Record()
         do {
@@ -60,6 +64,7 @@ final class RecordingUpstream: Sendable {
         record.with(Array(text.utf8))
     }
 
+    /// Stops listening.
     func close() async {
         try? await channel.close()
     }
@@ -79,6 +84,7 @@ private final class UpstreamHandler: ChannelInboundHandler {
         self.record = record
     }
 
+    /// Records and answers each request that is complete. A connection that sends more than the limit is closed.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         bytes.append(contentsOf: unwrapInboundIn(data).readableBytesView)
         guard bytes.count <= Self.limit else {
@@ -115,6 +121,7 @@ private final class UpstreamHandler: ChannelInboundHandler {
         return !overflow && bytes.count >= total ? total : nil
     }
 
+    /// Closes a connection that has failed.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }

@@ -6,6 +6,7 @@ import JOSE
 struct Replay {
     private static let limit = 512 << 20
 
+    /// A case as the report has it: what was sent, and the verdict of then.
     struct Recorded {
         let info: CaseInfo
         let verdict: Verdict
@@ -16,6 +17,7 @@ struct Replay {
     private let control: Exchange?
     private let transport: Transport
 
+    /// Reads a report. Throws where it is none, or has none of the selected cases.
     init(file path: String, _ selection: CaseSelection) throws {
         guard let bytes = try FileBytes.read(path, limit: Self.limit) else {
             throw CommandFailure(
@@ -42,6 +44,7 @@ struct Replay {
         }
     }
 
+    /// A case as a report has it; nil where its id or verdict is missing.
     private static func recorded(_ object: JSONObject) -> Recorded? {
         guard let id = object["id"]?.stringValue, let verdict = object["verdict"]?.stringValue.flatMap(Verdict.init)
         else { return nil }
@@ -72,6 +75,7 @@ struct Replay {
         return report
     }
 
+    /// Compares the answers with what the case expects.
     private func judge(_ recorded: Recorded, _ again: [Exchange], _ target: Target) -> CaseResult {
         func result(_ verdict: Verdict, _ reason: String) -> CaseResult {
             CaseResult(
@@ -97,6 +101,8 @@ struct Replay {
             : result(.inconclusive, "the answers have other statuses than the recorded ones, \(status) at the end")
     }
 
+    /// Why nothing can be concluded: the good token of the report is answered in another way now. Nil if it is not, or
+    /// none was recorded.
     private func controlFault(
         _ wire: Wire, _ target: Target, _ pause: @Sendable () async throws -> Void
     ) async throws -> String? {
@@ -107,6 +113,7 @@ struct Replay {
         return status == control.status ? nil : "the recorded good token gets \(status) now: record a new report"
     }
 
+    /// Sends what was recorded, and records the answer, or why there is none.
     private static func send(_ exchange: Exchange, _ wire: Wire) async throws -> Exchange {
         do {
             let response = try await wire.send(RawRequest(bytes: exchange.sent))

@@ -3,6 +3,7 @@ import HostileTokens
 
 /// A report file to write: `json=FILE`, `junit=FILE` or `sarif=FILE`.
 struct ReportFile {
+    /// The formats of a report: the gateway's own, that of CI servers, and that of code scanners.
     enum Format: String {
         case json
         case junit
@@ -26,6 +27,7 @@ struct ReportFile {
         try file.check()
     }
 
+    /// Writes the report in its format. Throws where the file can't be written.
     func write(_ report: Report, target: String) throws(CommandFailure) {
         switch format {
         case .json: try file.write(report.json(target: target).serialized() + "\n")

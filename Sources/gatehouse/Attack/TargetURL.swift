@@ -7,6 +7,7 @@ struct TargetURL {
     let path: String?
     let isSecure: Bool
 
+    /// Refuses what is no http or https URL, or has user information or a fragment.
     init(_ text: String, path: String?) throws(CommandFailure) {
         guard let url = URLText(text), url.userInformation == nil, url.fragment == nil, !url.host.isEmpty else {
             throw CommandFailure("\(URLText.withoutValues(text)): not a URL: write http://HOST:PORT", status: .misused)

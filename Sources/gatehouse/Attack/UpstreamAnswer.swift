@@ -30,6 +30,7 @@ struct UpstreamAnswer {
 
     // MARK: Plain answers
 
+    /// The answer with one fault, by the name of the fault.
     private static func faulty(_ kind: String) -> String {
         let poison = plain(body: AnswerText.poison + "\n")
         switch kind {
@@ -52,6 +53,7 @@ struct UpstreamAnswer {
         }
     }
 
+    /// An answer without a fault.
     private static func plain(body: String = body, fields: String = "") -> String {
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }

@@ -3,6 +3,7 @@ import HostileTokens
 
 /// `--export FILE`: the tokens of the selected cases, for suites in other languages.
 enum VectorExport {
+    /// Writes the tokens of those cases that are one. Throws where none is, or the file can't be written.
     static func write(_ cases: [HostileCase], to path: String) throws {
         let attacks = cases.compactMap { hostile -> Attack? in
             if case .token(let attack) = hostile { attack } else { nil }

@@ -70,6 +70,7 @@ struct AuditChain: Sendable, Equatable {
         (try? StrictJSON.object(Array(line)))?["event"]?.stringValue == continued
     }
 
+    /// SHA-256, in hexadecimal.
     private static func hash(_ bytes: some Collection<UInt8>) -> String {
         Hexadecimal.text(Digest.sha256(bytes))
     }

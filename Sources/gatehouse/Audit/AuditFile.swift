@@ -40,6 +40,7 @@ final class AuditFile {
 
     deinit { close(descriptor) }
 
+    /// Takes the lock that shows that a gateway writes the file; false where another has it.
     private static func own(_ descriptor: Int32) -> Bool {
         var lock = Glibc.flock()
         lock.l_type = Int16(F_WRLCK)
@@ -110,6 +111,8 @@ final class AuditFile {
         try write(entries)
     }
 
+    /// Appends lines that continue the chain, and waits until they are on the disk. Throws, and leaves nothing of them,
+    /// where that fails.
     private func write(_ entries: [Entry]) throws(CommandFailure) {
         var next = chain
         var bytes: [UInt8] = []
@@ -128,8 +131,10 @@ final class AuditFile {
         end = start + off_t(bytes.count)
     }
 
+    /// The failure for `errno`.
     private func failure() -> CommandFailure { CommandFailure("audit.file: \(path): \(FileBytes.reason(errno))") }
 
+    /// Whether all of the bytes were written.
     private func write(all bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -173,6 +178,7 @@ final class AuditFile {
         return torn
     }
 
+    /// The bytes between two positions, or as many as there are.
     private func read(from start: off_t, to end: off_t) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

@@ -9,6 +9,7 @@ import Synchronization
 /// disk is reported, and writing is tried again. Lines are dropped only when ``longestQueue`` of them are waiting, and
 /// a later line says how many were dropped.
 final class AuditLog: Sendable {
+    /// What waits for the writer. Guarded by the lock.
     private struct State {
         var waiting: [AuditFile.Entry] = []
         var lost: Int64 = 0
@@ -77,6 +78,7 @@ final class AuditLog: Sendable {
         }
     }
 
+    /// Goes on in the file that now has the name. A new one begins with the end of the old chain.
     private func rotate() throws(CommandFailure) {
         let old = file.value
         let probe = try AuditFile(old.path, owns: false)
@@ -99,6 +101,7 @@ final class AuditLog: Sendable {
         queue.sync { flush() }
     }
 
+    /// Writes what waits.
     private func flush() {
         let entries = state.withLock { state -> [AuditFile.Entry] in
             state.isScheduled = false

@@ -9,6 +9,8 @@ enum AuditRotation {
     /// The most files beside the log that are looked at, the newest first.
     private static let mostSiblings = 16
 
+    /// The file of the log for a command: that of a gateway that runs, which has another name between the rotation and
+    /// SIGHUP, or else the one at `path`.
     static func file(of path: String) throws(CommandFailure) -> AuditFile {
         let facts = try? FileManager.default.attributesOfItem(atPath: path)
         if let facts, (facts[.size] as? NSNumber)?.intValue != 0 || facts[.type] as? FileAttributeType != .typeRegular {

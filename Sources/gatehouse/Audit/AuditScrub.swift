@@ -17,6 +17,7 @@ enum AuditScrub {
         return cleaned
     }
 
+    /// The value, with every text in it cleaned.
     private static func clean(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text): .string(clean(text))
@@ -42,6 +43,7 @@ enum AuditScrub {
         return result + shortened(run)
     }
 
+    /// The beginning of what is or contains a credential; anything else as it is.
     private static func shortened(_ run: String) -> String {
         if run.hasPrefix("ses_"), run.utf8.count == referenceLength { return run }
         if let start = prefixes.compactMap({ run.firstRange(of: $0)?.lowerBound }).min() {
@@ -72,6 +74,7 @@ enum AuditScrub {
         }
     }
 
+    /// Whether a credential can contain the character.
     private static func isPart(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber || "-_.".contains(character))
     }

@@ -39,6 +39,7 @@ struct AuditVerification {
         }
     }
 
+    /// Takes the next line. Throws where it does not continue the chain.
     private mutating func accept(_ line: [UInt8]) throws(Break) {
         if lines == 0 {
             guard let begun = AuditChain.beginning(with: line) else {

@@ -14,6 +14,7 @@ enum BackupFile {
     static let longestLine = 64 << 20
     private static let limits = JSONLimits(maxBytes: longestLine, maxStringBytes: longestLine)
 
+    /// The first line.
     static func header(version: Int, at time: Int64) -> String {
         JSONValue.object([
             "gatehouse_backup": .integer(format), "schema_version": .integer(Int64(version)),
@@ -21,6 +22,7 @@ enum BackupFile {
         ]).serialized()
     }
 
+    /// The line of a table or a row.
     static func line(_ item: BackupItem) -> String {
         switch item {
         case .table(let name, let columns):
@@ -31,10 +33,12 @@ enum BackupFile {
         }
     }
 
+    /// The last line.
     static func footer(rows: Int64, digest: [UInt8]) -> String {
         JSONValue.object(["rows": .integer(rows), "sha256": .string(Hexadecimal.text(digest))]).serialized()
     }
 
+    /// A value of a row as JSON.
     private static func value(_ value: BackupItem.Value) -> JSONValue {
         switch value {
         case .null: .null
@@ -70,6 +74,7 @@ enum BackupFile {
         return names.count == columns.count ? .table(name, columns: names) : nil
     }
 
+    /// The value that JSON stands for; nil for what ``value(_:)`` never writes.
     private static func read(_ value: JSONValue) -> BackupItem.Value? {
         if let text = value.stringValue { return .text(text) }
         if let number = value.int64Value { return .integer(number) }

@@ -15,6 +15,7 @@ final class BackupReading {
     private var digest: [UInt8] = []
     private var rows: Int64 = 0
 
+    /// Opens the file. Throws where that is not possible.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -47,10 +48,13 @@ final class BackupReading {
         return item
     }
 
+    /// Adds a line to the digest.
     private func count(_ line: [UInt8]) { digest = Digest.sha256(digest + line) }
 
+    /// The failure at the current line.
     private func damaged(_ why: String) -> CommandFailure { CommandFailure("\(path):\(number): \(why)") }
 
+    /// The next line without its line feed; nil at the end of the file.
     private func nextLine() throws(CommandFailure) -> [UInt8]? {
         number += 1
         while true {

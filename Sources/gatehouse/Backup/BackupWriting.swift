@@ -5,6 +5,7 @@ import Synchronization
 
 /// Writes a copy of the store to a file with mode 0600, which has its name only when it is complete and on disk.
 final class BackupWriting: Sendable {
+    /// Guarded by the lock.
     private struct State {
         var digest: [UInt8] = []
         var rows: Int64 = 0
@@ -18,6 +19,7 @@ final class BackupWriting: Sendable {
     private let descriptor: Int32
     private let state = Mutex(State())
 
+    /// Begins a file beside the one of this name, which it replaces when it is complete. Throws where it can't be made.
     init(_ path: String) throws(CommandFailure) {
         var there = stat()
         // The copy replaces the file of this name, so it must not be a device, a pipe or a link.
@@ -64,6 +66,7 @@ final class BackupWriting: Sendable {
     /// Removes what was written.
     func abandon() { unlink(temporary) }
 
+    /// Writes all of the bytes.
     private func flush(_ bytes: [UInt8]) throws(CommandFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -74,5 +77,6 @@ final class BackupWriting: Sendable {
         }
     }
 
+    /// The failure for `errno`.
     private func failure() -> CommandFailure { CommandFailure("\(path): \(FileBytes.reason(errno))") }
 }

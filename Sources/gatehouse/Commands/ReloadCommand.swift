@@ -56,6 +56,7 @@ struct ReloadCommand: AsyncParsableCommand {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
+    /// Sends the request to the admin listener, and returns status and body of its answer.
     private static func ask(_ address: ListenAddress, _ client: HTTPClient) async throws -> (UInt, String) {
         let url =
             address.path.map { path in

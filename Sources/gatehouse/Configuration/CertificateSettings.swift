@@ -27,6 +27,7 @@ enum CertificateSettings {
             return hasChanged
         })
 
+    /// The certificates of the list, at most ``most``.
     private static func read(
         _ entries: [SettingEntry]
     ) throws(Complaint) -> [GatewayConfiguration.NamedCertificate] {

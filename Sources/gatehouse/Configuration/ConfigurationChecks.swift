@@ -5,6 +5,7 @@ import Foundation
 
 /// Checks that involve several keys, and warnings.
 enum ConfigurationChecks {
+    /// Judges the values together: what contradicts each other, and what is allowed but worth a warning.
     static func check(
         _ draft: inout ConfigurationDraft, place: String, faults: inout [ConfigurationFault],
         warnings: inout [ConfigurationFault]
@@ -20,6 +21,7 @@ enum ConfigurationChecks {
         warnings += remarks(on: draft.configuration, place: place)
     }
 
+    /// What is allowed, and probably not meant.
     private static func remarks(on configuration: GatewayConfiguration, place: String) -> [ConfigurationFault] {
         var remarks: [ConfigurationFault] = []
         func remark(_ key: String, _ message: String) {

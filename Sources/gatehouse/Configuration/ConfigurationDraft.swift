@@ -12,8 +12,10 @@ struct ConfigurationDraft: Sendable {
     /// Where each key was given.
     var places: [String: String] = [:]
 
+    /// The default configuration.
     init() {}
 
+    /// The draft from which the configuration would be made.
     init(_ configuration: GatewayConfiguration) {
         self.configuration = configuration
         certificate = configuration.server.tls?.certificate

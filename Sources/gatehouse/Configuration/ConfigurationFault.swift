@@ -6,6 +6,9 @@ struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConvertible {
     let key: String
     let message: String
 
+    /// - Parameters:
+    ///   - place: file, line and column, or the variable or flag.
+    ///   - key: the setting; empty where it is of none.
     init(place: String, key: String = "", message: String) {
         self.place = place
         self.key = key
@@ -35,6 +38,7 @@ struct Complaint: Error, Sendable, Equatable {
     var index: Int?
     let message: String
 
+    /// - Parameter index: which element of a list is wrong; nil for the value as a whole.
     init(_ message: String, index: Int? = nil) {
         self.message = message
         self.index = index

@@ -44,6 +44,7 @@ struct ConfigurationLoader: Sendable {
 
     // MARK: The file
 
+    /// Reads the file into the draft. A file that was not named may be missing.
     private func readFile(
         _ named: String?, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]
     ) -> String? {
@@ -75,6 +76,7 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// Reads the sections and lists of a file.
     private func read(_ root: FileValue, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
         guard let mapping = root.mapping else {
             faults.append(.init(place: root.place, message: "expected sections such as 'server:' at the left margin"))
@@ -112,6 +114,7 @@ struct ConfigurationLoader: Sendable {
         prefix + key.uppercased().replacing(".", with: "_")
     }
 
+    /// Sets what environment variables say, over the file.
     private func applyEnvironment(to draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
         let provider = EnvironmentVariablesProvider(environmentVariables: environment)
         let reader = ConfigReader(provider: provider.prefixKeys(with: "gatehouse"))
@@ -165,6 +168,7 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// Sets one value of an environment variable or a flag. Lists are separated by commas.
     private func apply(
         _ text: String, to key: String, from place: String, _ draft: inout ConfigurationDraft,
         _ faults: inout [ConfigurationFault]
@@ -185,6 +189,7 @@ struct ConfigurationLoader: Sendable {
     /// The keys that variables cannot set.
     private static let lists = ["routes", "issuers", "identity_providers", "events"]
 
+    /// Whether a variable is that of the key, or of a key below it.
     private static func isOrBelow(_ name: String, _ variable: String) -> Bool {
         name == variable || name.hasPrefix(variable + "_")
     }

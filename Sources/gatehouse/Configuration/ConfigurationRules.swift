@@ -11,6 +11,7 @@ struct ConfigurationRules {
     private let place: String
     private(set) var faults: [ConfigurationFault] = []
 
+    /// - Parameter place: the place of faults whose keys have none.
     init(_ draft: ConfigurationDraft, place: String) {
         self.draft = draft
         self.configuration = draft.configuration
@@ -24,6 +25,7 @@ struct ConfigurationRules {
         faults.append(.init(place: found ?? place, key: key, message: message))
     }
 
+    /// TLS needs certificate and key, and the listeners must differ.
     mutating func judgeListeners() {
         if (draft.certificate == nil) != (draft.certificateKey == nil) {
             refuse(
@@ -43,6 +45,7 @@ struct ConfigurationRules {
         }
     }
 
+    /// The audit log and the access log must not be one file.
     mutating func judgeFiles() {
         guard let audit = configuration.audit.file, let access = configuration.log.access else { return }
         if URL(fileURLWithPath: audit).standardizedFileURL == URL(fileURLWithPath: access).standardizedFileURL {

@@ -3,6 +3,7 @@ import Experience
 
 /// Writes a configuration as the file that would give it, without secrets.
 enum ConfigurationText {
+    /// The whole configuration as a file that would result in it, without secrets.
     static func yaml(_ configuration: GatewayConfiguration) -> String {
         let draft = ConfigurationDraft(configuration)
         var lines: [String] = []
@@ -25,6 +26,7 @@ enum ConfigurationText {
         return lines.joined(separator: "\n")
     }
 
+    /// A list of entries, such as `routes`.
     private static func list<Root>(_ name: String, _ roots: [Root], _ settings: [Setting<Root>]) -> [String] {
         guard !roots.isEmpty else { return ["\(name): []"] }
         var lines = ["\(name):"]
@@ -51,6 +53,7 @@ enum ConfigurationText {
         return lines
     }
 
+    /// One setting.
     private static func line<Root>(_ name: String, _ shown: Setting<Root>.Shown) -> String {
         switch shown {
         case .scalar(let text): "\(name): \(scalar(text))"
@@ -68,6 +71,7 @@ enum ConfigurationText {
         }
     }
 
+    /// One member of a record, as a list if it is one.
     private static func member(_ member: NamedTexts, in lists: Set<String>) -> String {
         let texts = member.texts.map(scalar).joined(separator: ", ")
         return "\(member.name): " + (lists.contains(member.name) ? "[\(texts)]" : texts)
@@ -79,6 +83,7 @@ enum ConfigurationText {
         return String(line("", shown).dropFirst(2))
     }
 
+    /// Two spaces for each level.
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
     /// The text as a plain scalar if YAML reads it as the same text, otherwise in double quotes.

@@ -52,10 +52,12 @@ struct FileValue {
         return value.place
     }
 
+    /// The entry of a mapping with this key.
     private func pair(of key: Substring) -> (key: FileValue, value: FileValue)? {
         mapping?.first { $0.key.text.map { $0.utf8.elementsEqual(key.utf8) } ?? false }
     }
 
+    /// File, line and column of a node.
     private static func place(_ node: Node, in file: String) -> String {
         guard let mark = node.mark else { return file }
         return "\(file):\(mark.line):\(mark.column)"
@@ -84,6 +86,7 @@ extension FileValue {
     /// Translates an error of the YAML parser. The parser's own descriptions quote the file, which may contain
     /// passwords.
     private static func fault(_ error: any Error, file: String) -> ConfigurationFault {
+        /// A fault of the file's syntax.
         func fault(_ mark: Mark, _ problem: String) -> ConfigurationFault {
             ConfigurationFault(place: "\(file):\(mark.line):\(mark.column)", message: problem)
         }

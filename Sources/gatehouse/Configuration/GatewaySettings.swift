@@ -4,8 +4,10 @@ import SecurityGuard
 
 /// Every key but `routes`, `issuers` and `events`: the one list that file, environment, flags and `config show` go by.
 enum GatewaySettings {
+    /// A key outside of the lists of routes, issuers, providers and receivers of events.
     typealias Key = Setting<ConfigurationDraft>
 
+    /// All keys, in the order in which a configuration is shown.
     static let all: [Key] = server + state + tokens + sessions + webSocket + limits + rest
 
     private static let server: [Key] = [

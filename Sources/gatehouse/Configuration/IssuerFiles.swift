@@ -18,6 +18,7 @@ enum IssuerFiles {
         }
     }
 
+    /// What is wrong with the key set in the file; nil if it can be used.
     private static func complaint(
         about path: String, _ algorithms: [SignatureAlgorithm],
         _ contents: (String) throws(ConfigurationFault) -> [UInt8]?
@@ -30,6 +31,7 @@ enum IssuerFiles {
         }
     }
 
+    /// What is wrong with the key set; nil if it can be used.
     private static func keySetComplaint(_ bytes: [UInt8], _ algorithms: [SignatureAlgorithm]) -> String? {
         do throws(JOSEError) {
             _ = try JWKSet(parsing: bytes, policy: .local, algorithms: algorithms)

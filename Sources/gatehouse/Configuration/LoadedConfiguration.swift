@@ -18,6 +18,7 @@ struct LoadedConfiguration: Sendable {
     /// Where a key was given, or the nearest one above it; the file for one that was not.
     func place(of key: String) -> String { places.nearest(to: key) ?? file ?? "configuration" }
 
+    /// Logs the warnings, one line each.
     func logWarnings(to logger: Logger) {
         for warning in warnings {
             logger.warning(

@@ -28,6 +28,7 @@ enum NamedFiles {
         }
     }
 
+    /// What is wrong with the passphrase file.
     private static func passphraseFaults(of loaded: LoadedConfiguration) -> [ConfigurationFault] {
         do throws(ConfigurationFaults) {
             _ = try passphrase(of: loaded)
@@ -37,6 +38,7 @@ enum NamedFiles {
         }
     }
 
+    /// What is wrong with the file of certificate authorities for outgoing connections.
     private static func rootFaults(
         of loaded: LoadedConfiguration, contents: (String) throws(ConfigurationFault) -> [UInt8]?
     ) -> [ConfigurationFault] {

@@ -2,11 +2,13 @@ import Glibc
 
 /// Checks of names and addresses in the configuration.
 enum NetworkText {
+    /// Whether the text is an IPv4 address of four decimal numbers.
     static func isIPv4(_ text: String) -> Bool {
         var address = in_addr()
         return inet_pton(AF_INET, text, &address) == 1
     }
 
+    /// Whether the text is an IPv6 address without brackets.
     static func isIPv6(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET6, text, &address) == 1

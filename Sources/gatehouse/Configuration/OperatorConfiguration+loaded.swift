@@ -18,6 +18,7 @@ extension OperatorConfiguration {
         self.init(files: loaded.file.map { [$0] } ?? [], values: values)
     }
 
+    /// The values of a list's entries, with an index in their keys.
     private static func values<Root>(
         _ name: String, _ roots: [Root], _ settings: [Setting<Root>], _ loaded: LoadedConfiguration
     ) -> [Value] {
@@ -31,6 +32,7 @@ extension OperatorConfiguration {
         }
     }
 
+    /// A value and where it comes from: a flag, the environment, a line of the file, or the default.
     private static func value(_ key: String, _ text: String, _ place: String?) -> Value {
         guard let place else { return Value(key: key, value: text, from: "default") }
         if place.hasPrefix("--") { return Value(key: key, value: text, from: "flag") }

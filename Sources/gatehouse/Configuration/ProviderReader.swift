@@ -69,6 +69,7 @@ enum ProviderReader {
         }
     }
 
+    /// Whether a key that every provider needs is not there, which is a fault already.
     private static func isMissing(_ key: String, in entry: FileValue) -> Bool {
         ["name", "client_id", "display_name"].contains(key) && entry.value(of: key) == nil
     }

@@ -32,6 +32,7 @@ enum Quantity {
         text(Int64(bytes), units: sizes)
     }
 
+    /// The number times its unit; nil for another form, an unknown unit or a number that is too large.
     private static func product(_ text: String, units: [(unit: String, factor: Int64)]) -> Int64? {
         let digits = text.utf8.prefix { (0x30...0x39).contains($0) }
         let unit = text[digits.endIndex...]
@@ -42,6 +43,7 @@ enum Quantity {
         return overflow ? nil : value
     }
 
+    /// The value in the largest unit that divides it, where the units are in falling order.
     private static func text(_ value: Int64, units: [(unit: String, factor: Int64)]) -> String {
         for (unit, factor) in units where value != 0 && value.isMultiple(of: factor) {
             return "\(value / factor)\(unit)"

@@ -3,6 +3,7 @@ import Experience
 
 /// Keys of one entry that can't stand together.
 extension RouteReader {
+    /// What an issuer's values say that does not fit together.
     static func contradictions(in issuer: IssuerConfiguration) -> [Contradiction] {
         var found: [Contradiction] = []
         if issuer.jwks == nil, !issuer.discovery { found.append(("jwks", "missing 'jwks', or 'discovery: true'")) }
@@ -15,6 +16,7 @@ extension RouteReader {
         return found
     }
 
+    /// What a route's values say that does not fit together.
     static func contradictions(in route: RouteConfiguration) -> [Contradiction] {
         var found: [Contradiction] = []
         let provesToken = route.require == .token || route.require == .tokenAndSession
@@ -33,6 +35,7 @@ extension RouteReader {
         return found + contradictionsOfUpstreams(in: route)
     }
 
+    /// What does not fit together in `upstream` and the keys about it.
     private static func contradictionsOfUpstreams(in route: RouteConfiguration) -> [Contradiction] {
         var found: [Contradiction] = []
         let isRemote = route.upstreams.map { $0.hasPrefix("https:") }
@@ -89,6 +92,7 @@ extension RouteReader {
         return found
     }
 
+    /// What `allow` reads that `require` does not provide.
     private static func contradictions(
         of allow: RouteConfiguration.Allow, require: RouteConfiguration.Requirement
     ) -> [Contradiction] {

@@ -8,6 +8,7 @@ enum RouteReader {
     /// What is wrong with several keys of an entry together: the one that is to be changed, and what is wrong.
     typealias Contradiction = (key: String, message: String)
 
+    /// Reads the list `routes`, and judges each route by itself and next to the others.
     static func routes(
         _ value: FileValue, files: Files, faults: inout [ConfigurationFault]
     ) -> [RouteConfiguration] {
@@ -39,6 +40,7 @@ enum RouteReader {
         return routes.map(\.value)
     }
 
+    /// Adds contradictions to the faults, at the places of their keys.
     private static func report(
         _ found: [Contradiction], in element: FileValue, label: String, faults: inout [ConfigurationFault]
     ) {
@@ -82,6 +84,7 @@ enum RouteReader {
 
     private static let fileKeys = ["upstream_ca", "upstream_certificate", "upstream_key"]
 
+    /// What is wrong with a PEM file; nil if it can be used.
     private static func complaint(about bytes: [UInt8], of key: String) -> String? {
         if key == "upstream_key" {
             return UpstreamTrust.holdsKey(bytes) ? nil : "expected a file with a PEM private key without a passphrase"
@@ -89,6 +92,7 @@ enum RouteReader {
         return UpstreamTrust.holdsCertificates(bytes) ? nil : "expected a file with PEM certificates"
     }
 
+    /// Reads the list `issuers`. Each has another name.
     static func issuers(_ value: FileValue, faults: inout [ConfigurationFault]) -> [IssuerConfiguration] {
         let issuers = entries(
             value, label: "issuers", settings: IssuerSettings.all, required: ["issuer", "audience"],
@@ -104,6 +108,7 @@ enum RouteReader {
         return issuers.map(\.value)
     }
 
+    /// Reads the list `events`. Each receiver has another URL.
     static func events(_ value: FileValue, faults: inout [ConfigurationFault]) -> [EventReceiverConfiguration] {
         let receivers = entries(
             value, label: "events", settings: EventSettings.all, required: ["url", "events"],
@@ -123,12 +128,19 @@ enum RouteReader {
         return receivers.map(\.value)
     }
 
+    /// Whether some request fits both routes equally well.
     private static func overlaps(_ a: RouteConfiguration, _ b: RouteConfiguration) -> Bool {
         guard a.path == b.path, a.host == b.host else { return false }
         guard let first = a.methods, let second = b.methods else { return a.methods == nil && b.methods == nil }
         return !Set(first).isDisjoint(with: second)
     }
 
+    /// Reads a list of mappings. Where the list or an entry can't be read, a fault is added.
+    ///
+    /// - Parameters:
+    ///   - label: the name of the list in faults.
+    ///   - required: the keys that every entry must have.
+    ///   - make: makes an entry of default values.
     static func entries<Root>(
         _ value: FileValue, label: String, settings: [Setting<Root>], required: [String], make: () -> Root,
         faults: inout [ConfigurationFault]

@@ -72,6 +72,7 @@ enum RouteSettings {
             route.headers.isEmpty ? nil : .pairs(route.headers.map { .init(name: $0.name, text: "redacted") })
         })
 
+    /// What is wrong with a field that a route adds to its requests; nil if nothing is.
     private static func fault(name: String, value: String) -> String? {
         guard NetworkText.isToken(name), name.utf8.allSatisfy({ $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: ".") })
         else { return "expected a field name such as X-Api-Key" }

@@ -36,11 +36,13 @@ enum ServerFiles {
         let place: String
     }
 
+    /// A certificate and its key.
     private struct Pair {
         let certificate: File
         let key: File
     }
 
+    /// What is wrong with the two files.
     private static func check(
         _ pair: Pair, _ contents: (String) throws(ConfigurationFault) -> [UInt8]?
     ) -> [ConfigurationFault] {
@@ -68,6 +70,7 @@ enum ServerFiles {
         return faults
     }
 
+    /// The contents of a file that has to exist; nil where that was a fault.
     private static func read(
         _ file: File, _ contents: (String) throws(ConfigurationFault) -> [UInt8]?,
         _ faults: inout [ConfigurationFault]

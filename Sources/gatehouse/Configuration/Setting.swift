@@ -48,8 +48,10 @@ struct Setting<Root>: Sendable {
 }
 
 extension Setting {
+    /// Where the value is in the configuration.
     typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
 
+    /// Takes the running value over into the next configuration, and returns whether they differed.
     private static func keeping<Value: Sendable & Equatable>(
         _ path: Path<Value>
     ) -> @Sendable (Root, inout Root) -> Bool {
@@ -137,6 +139,7 @@ extension ValueFormat {
         Self(expects: "\(expects), or '\(word)'", read: read, write: write, isSecret: isSecret)
     }
 
+    /// The values of a list. An error names the element.
     fileprivate func values(of entries: [SettingEntry]) throws(Complaint) -> [Value] {
         var values: [Value] = []
         for (index, entry) in entries.enumerated() {

@@ -34,6 +34,7 @@ struct SettingReader<Root> {
         }
     }
 
+    /// Reads the keys below a section.
     private func descend(
         _ value: FileValue, prefix: String, label: String, into root: inout Root, faults: inout [ConfigurationFault],
         note: Note
@@ -47,6 +48,7 @@ struct SettingReader<Root> {
         read(mapping, prefix: prefix, label: label, into: &root, faults: &faults, note: note)
     }
 
+    /// Sets one value, or adds a fault at the element that is wrong.
     private func apply(
         _ setting: Setting<Root>, _ value: FileValue, label: String, to root: inout Root,
         faults: inout [ConfigurationFault]
@@ -84,6 +86,7 @@ struct SettingReader<Root> {
         }
     }
 
+    /// The members of a list of mappings, each with the number of its mapping.
     private func records(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
         if value.isEmpty { return [] }
         guard let list = value.list else { throw Complaint("expected a list: begin each entry with '- '") }
@@ -102,6 +105,7 @@ struct SettingReader<Root> {
         return entries
     }
 
+    /// The elements of a mapping of lists, each with the name of its list.
     private func lists(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
         if value.isEmpty { return [] }
         guard let mapping = value.mapping else { throw Complaint("expected a mapping, such as {name: [value]}") }
@@ -118,6 +122,7 @@ struct SettingReader<Root> {
         return entries
     }
 
+    /// The elements of a list of scalars. `places` gets their places.
     private func elements(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
         if value.isEmpty { return [] }
         guard let list = value.list else { throw Complaint("expected a list, such as [a, b]") }
@@ -130,6 +135,7 @@ struct SettingReader<Root> {
         return entries
     }
 
+    /// The members of a mapping of scalars. `places` gets their places.
     private func pairs(of value: FileValue, places: inout [String]) throws(Complaint) -> [SettingEntry] {
         if value.isEmpty { return [] }
         guard let mapping = value.mapping else { throw Complaint("expected a mapping, such as {Name: value}") }

@@ -45,12 +45,14 @@ struct URLText: Sendable, Equatable {
 
     var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
+    /// Removes what stands behind the first `mark`, which is removed, too, and returns it; nil where there is no mark.
     private static func cutTail(of text: inout Substring, at mark: Character) -> String? {
         guard let position = text.firstIndex(of: mark) else { return nil }
         defer { text = text[..<position] }
         return String(text[text.index(after: position)...])
     }
 
+    /// Host, in brackets if it is an IPv6 address, and port; nil where they can't be read.
     private static func hostAndPort(_ authority: Substring) -> (String, UInt16?)? {
         var host = authority
         var port: UInt16?
@@ -100,6 +102,7 @@ extension URLText {
         return shown + redactedQuery(of: rest) { _ in true } + (fragment == nil ? "" : "#redacted")
     }
 
+    /// The text with `redacted` in place of the values of such parameters.
     private static func redactedQuery(of text: Substring, hides: (Substring) -> Bool) -> String {
         var rest = text
         guard let query = cutTail(of: &rest, at: "?") else { return String(rest) }
@@ -111,6 +114,7 @@ extension URLText {
         return "\(rest)?\(pairs.joined(separator: "&"))"
     }
 
+    /// Whether a parameter's name suggests that its value is a secret.
     private static func isSecretName(_ name: Substring) -> Bool {
         let lowered = name.lowercased()
         return ["password", "secret", "token", "key"].contains { lowered.contains($0) }

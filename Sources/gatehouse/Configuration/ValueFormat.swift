@@ -107,5 +107,6 @@ extension ValueFormat where Value == Double {
             }, write: { Self.text($0) })
     }
 
+    /// The number, without a fraction where it has none.
     private static func text(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
 }

@@ -41,6 +41,7 @@ enum ErrorText {
         return lines.joined(separator: " ")
     }
 
+    /// The error of an account, with what to do.
     private static func text(_ error: AuthError) -> String {
         switch error.code {
         case .emailTaken: "the tenant has an account with this e-mail: see 'gatehouse users list'"
@@ -50,6 +51,7 @@ enum ErrorText {
         }
     }
 
+    /// The error of the store, with what to do.
     private static func text(_ error: StateSurfaceError) -> String {
         let advice =
             switch error.code {

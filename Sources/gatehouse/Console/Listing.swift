@@ -29,6 +29,7 @@ struct Listing {
         }
     }
 
+    /// The value in a column; `-` for none.
     private func text(_ value: JSONValue?) -> String {
         switch value {
         case nil, .null: "-"

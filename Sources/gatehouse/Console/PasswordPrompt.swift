@@ -17,6 +17,7 @@ enum PasswordPrompt {
         return first
     }
 
+    /// The password in the bytes, without a line feed at the end.
     private static func checked(_ bytes: [UInt8]?) throws(CommandFailure) -> String {
         guard var bytes else { throw CommandFailure("the password is longer than \(limit) bytes") }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
@@ -28,6 +29,7 @@ enum PasswordPrompt {
         return text
     }
 
+    /// Asks at the terminal, without showing what is typed.
     private static func ask(_ prompt: String) throws(CommandFailure) -> String {
         Terminal.write(prompt, to: STDERR_FILENO)
         var before = termios()

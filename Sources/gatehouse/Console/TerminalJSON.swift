@@ -4,6 +4,7 @@ import JOSE
 /// JSON that is safe to print on a terminal: characters that a terminal might interpret are written as `\u` escapes,
 /// which have the same meaning.
 enum TerminalJSON {
+    /// The value as JSON in which everything that a terminal could obey is escaped.
     static func text(_ value: JSONValue) -> String {
         var text = ""
         for scalar in value.serialized().unicodeScalars {

@@ -10,6 +10,7 @@ enum DoctorDependencies {
     /// Every server once, with the key that names it. None has been asked yet.
     static func all(_ configuration: GatewayConfiguration) -> [DoctorFacts.Dependency] {
         var found: [DoctorFacts.Dependency] = []
+        /// Adds one that is not in the list, up to the limit.
         func add(_ check: String, _ key: String, _ target: String, _ kind: DoctorFacts.Dependency.Kind) {
             guard !found.contains(where: { $0.target == target && $0.kind == kind }), found.count < most else { return }
             found.append(.init(check: check, key: key, target: target, kind: kind, answer: .failed("not asked")))

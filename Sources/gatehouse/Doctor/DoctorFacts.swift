@@ -49,6 +49,7 @@ struct DoctorFacts: Sendable {
 
     /// A server that the gateway needs.
     struct Dependency: Sendable {
+        /// How it is asked.
         enum Kind: Sendable, Equatable {
             /// A server that is connected to; nothing is sent.
             case connection

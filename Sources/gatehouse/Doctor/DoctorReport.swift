@@ -52,5 +52,6 @@ struct DoctorReport: Sendable {
 }
 
 extension String {
+    /// With spaces at the end, up to this many characters.
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -10,6 +10,7 @@ import Synchronization
 /// Lines are written on a queue of its own, many at once. When the file cannot be written as fast as lines come, or not
 /// at all, lines are dropped and counted: no request waits for its line.
 final class AccessLogFile: LineSink {
+    /// What waits for the writer. Guarded by the lock.
     private struct State {
         var waiting: [(lines: ByteBuffer, count: Int)] = []
         var waitingBytes = 0
@@ -43,6 +44,7 @@ final class AccessLogFile: LineSink {
 
     deinit { if path != nil { descriptor.withLock { close($0) } } }
 
+    /// Opens the file to append to it, and makes it if it does not exist.
     private static func open(_ path: String) throws(CommandFailure) -> Int32 {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -51,6 +53,7 @@ final class AccessLogFile: LineSink {
         return descriptor
     }
 
+    /// Queues lines. They are dropped, and counted, where ``longestQueue`` bytes wait already.
     func take(_ lines: ByteBuffer, count: Int) {
         let place = state.withLock { state -> (isTaken: Bool, mustSchedule: Bool) in
             guard state.waitingBytes + lines.readableBytes <= Self.longestQueue else { return (false, false) }
@@ -86,6 +89,7 @@ final class AccessLogFile: LineSink {
 
     private func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
 
+    /// Writes what waits, and counts what can't be written as dropped.
     private func flush() {
         let waiting = state.withLock { state in
             defer { state = State() }
@@ -107,6 +111,7 @@ final class AccessLogFile: LineSink {
         }
     }
 
+    /// The number of complete lines.
     private static func lines(in buffer: ByteBuffer) -> Int {
         buffer.readableBytesView.lazy.filter { $0 == UInt8(ascii: "\n") }.count
     }
@@ -127,6 +132,7 @@ final class AccessLogFile: LineSink {
         return rest
     }
 
+    /// Writes as much as the file takes, and returns the rest.
     private static func write(_ lines: ByteBuffer, to descriptor: Int32) -> ByteBuffer {
         var rest = lines
         while rest.readableBytes > 0 {

@@ -20,6 +20,9 @@ struct LineLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
 
+    /// - Parameters:
+    ///   - clock: milliseconds since the Unix epoch.
+    ///   - write: gets complete lines.
     init(
         label: String, format: GatewayConfiguration.Log.Format, clock: @escaping @Sendable () -> Int64,
         sharedLevel: SharedLogLevel? = nil, write: @escaping @Sendable (String) -> Void
@@ -36,11 +39,13 @@ struct LineLogHandler: LogHandler {
         set { ownLevel = newValue }
     }
 
+    /// What is added to every line.
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Writes one line; fields without a value are left out.
     func log(event: LogEvent) {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
@@ -54,6 +59,7 @@ struct LineLogHandler: LogHandler {
         }
     }
 
+    /// Time, level and message, then `name=value` for each field.
     private func text(_ event: LogEvent, _ fields: [(name: String, value: String)]) -> String {
         var line =
             "\(Timestamp.text(clock())) \(event.level.rawValue) \(TerminalText.escaped(event.message.description))"
@@ -64,6 +70,7 @@ struct LineLogHandler: LogHandler {
         return line + "\n"
     }
 
+    /// A JSON object.
     private func json(_ event: LogEvent, _ fields: [(name: String, value: String)]) -> String {
         var line: JSONObject = [
             "time": .string(Timestamp.text(clock())), "level": .string(event.level.rawValue),

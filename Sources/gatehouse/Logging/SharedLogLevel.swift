@@ -5,11 +5,13 @@ import Synchronization
 
 /// The level of every logger of the process, which a reload may change, and an operator for a while.
 final class SharedLogLevel: Sendable {
+    /// Guarded by the lock.
     private struct State {
         var configured: Logger.Level
         /// A level for a while, and its end in ms since the epoch.
         var temporary: (level: Logger.Level, until: Int64)?
 
+        /// The temporary level, as long as its time is not over.
         func temporary(at now: () -> Int64) -> (level: Logger.Level, until: Int64)? {
             guard let temporary, now() < temporary.until else { return nil }
             return temporary
@@ -25,6 +27,7 @@ final class SharedLogLevel: Sendable {
         self.clock = clock
     }
 
+    /// The configured level as swift-log's.
     private static func level(_ level: GatewayConfiguration.Log.Level) -> Logger.Level {
         Logger.Level(rawValue: level.rawValue) ?? .info
     }

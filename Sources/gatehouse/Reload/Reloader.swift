@@ -20,6 +20,7 @@ actor Reloader {
     /// Opens the files of the logs again.
     private let reopen: @Sendable () -> Void
 
+    /// - Parameter reopen: opens the log files again, which may have been rotated.
     init(
         _ source: ConfigurationSource, running loaded: LoadedConfiguration, logger: Logger, level: SharedLogLevel,
         reopen: @escaping @Sendable () -> Void
@@ -49,6 +50,8 @@ actor Reloader {
         return await task.value
     }
 
+    /// Opens the logs again, reads keys, certificates and configuration, and changes to it. A configuration that can't
+    /// be used leaves the running one in force.
     private func perform(because cause: String) async -> ReloadOutcome {
         reopen()
         await gateway?.reload()

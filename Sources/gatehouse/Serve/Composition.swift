@@ -47,6 +47,7 @@ struct Composition {
         }
     }
 
+    /// Runs the gateway with what the steps before have opened.
     private func serve(
         state: any StateSurface, audit: AuditLog?, access: AccessLogFile?, metrics: PrometheusMetrics
     ) async throws {

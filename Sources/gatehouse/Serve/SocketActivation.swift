@@ -64,6 +64,7 @@ enum SocketActivation {
         return InheritedSockets(public: publicSocket, admin: adminSocket)
     }
 
+    /// Whether two addresses are equal. Two spellings of one IP address are.
     private static func isSame(_ a: ListenAddress, _ b: ListenAddress) -> Bool {
         if a.path != nil || b.path != nil { return a.path == b.path }
         guard a.port == b.port else { return false }
@@ -71,16 +72,19 @@ enum SocketActivation {
         return left != nil ? left == right : a.host == b.host
     }
 
+    /// Whether the descriptor is a stream socket that listens.
     private static func isListening(_ descriptor: Int32) -> Bool {
         option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) && option(SO_ACCEPTCONN, of: descriptor) == 1
     }
 
+    /// A number among the options of a socket; nil if it is no socket.
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
+    /// The address that the socket is bound to.
     private static func address(of descriptor: Int32) -> ListenAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -106,5 +110,6 @@ enum SocketActivation {
         }
     }
 
+    /// The port, in network byte order, of a `sockaddr_in` or `sockaddr_in6`.
     private static func port(_ bytes: [UInt8]) -> Int { Int(bytes[2]) << 8 | Int(bytes[3]) }
 }

@@ -25,6 +25,7 @@ enum KeyFetch {
         }
     }
 
+    /// The error in a few words.
     private static func cause(of error: any Error) -> String {
         switch error {
         case let error as IOError: FileBytes.reason(error.errnoCode)
@@ -33,6 +34,7 @@ enum KeyFetch {
         }
     }
 
+    /// The body of a 200, of at most `limit` bytes. Throws for any other answer, and after ten seconds.
     private static func body(of url: String, limit: Int, client: HTTPClient) async throws -> [UInt8] {
         let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(10))
         guard response.status.code == 200 else {

@@ -42,6 +42,7 @@ struct TokenInspection {
         return lines + [Self.unproved]
     }
 
+    /// One line for each member, with its meaning, and the date where it is one.
     private func members(_ object: JSONObject, _ glossary: [String: String]) -> [String] {
         object.members.map { name, value in
             var line = "  \(TerminalText.escaped(name)): \(TerminalJSON.text(value))"
@@ -61,6 +62,7 @@ struct TokenInspection {
         return "\(Timestamp.text(milliseconds)), \(distance < 0 ? "\(amount) ago" : "in \(amount)")"
     }
 
+    /// A duration in the unit that a person would use.
     private static func amount(_ seconds: UInt64) -> String {
         switch seconds {
         case ..<120: "\(seconds) s"

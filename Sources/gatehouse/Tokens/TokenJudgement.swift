@@ -37,6 +37,7 @@ struct TokenJudgement {
             claims: verified.claims.members)
     }
 
+    /// The key that has to verify the token.
     private func key(for header: ProtectedHeader) throws(TokenRefusal) -> VerificationKey {
         let named = SignatureAlgorithm(name: header.algorithm).flatMap { byAlgorithm[$0] }
         switch named ?? keys {
@@ -45,6 +46,7 @@ struct TokenJudgement {
         }
     }
 
+    /// The `typ` that was asked for, with or without `application/` (RFC 7515 section 4.1.9).
     private func checkType(_ header: ProtectedHeader) throws(TokenRefusal) {
         guard let type else { return }
         let short: (String) -> String = { text in

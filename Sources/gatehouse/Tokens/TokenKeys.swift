@@ -34,6 +34,7 @@ enum TokenKeys {
         }
     }
 
+    /// The contents of a file that has to exist.
     static func contents(_ path: String) throws(CommandFailure) -> [UInt8] {
         do {
             if let bytes = try FileBytes.read(path, limit: limit) { return bytes }
@@ -43,6 +44,7 @@ enum TokenKeys {
         throw CommandFailure("\(path): no such file: name the key's file", status: .misused)
     }
 
+    /// Runs `body`, and turns its error into a failure that names the source.
     static func usable<R>(
         _ source: String, passphrase: KeyPassphrase? = nil, _ body: () throws(JOSEError) -> R
     ) throws(CommandFailure) -> R {

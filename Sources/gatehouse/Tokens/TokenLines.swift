@@ -19,6 +19,7 @@ struct TokenLines {
         // Of a line that is too long, only as much is kept as shows that it is.
         var line: [UInt8] = []
         var hasLine = false
+        /// Judges the line that is complete.
         func finishLine() {
             let (answer, isGood) = answer(to: line)
             answers += answer + "\n"
