@@ -27,7 +27,9 @@ extension Dispatcher {
             readsForwarded: head.present.contains(.forwarded) && !asksForDecision(path))
         let cookieMode: CookieMode =
             facts.isSecure ? .secure : facts.isLoopback ? .loopback : .none
-        if cookieMode == .none, head.present.contains(.secFetchSite) { services.warnOfMissingCookies() }
+        if cookieMode != .secure, head.present.contains(.secFetchSite) {
+            if cookieMode == .none { services.warnOfMissingCookies() } else { services.warnOfPlainCookies() }
+        }
         let trace = loop.traces.trace(of: head, services.sampling)
         return EdgeRequest(
             head: head, path: path, query: head.query.map { range in head.withBytes(range) { Array($0) } },

@@ -70,6 +70,7 @@ package final class EdgeServices: Sendable {
     /// The pages and their files by path. Where a route covers `/`, only those that are always served.
     let assets: [[UInt8]: WebAsset]
     private let hasWarnedOfCookies = Atomic<Bool>(false)
+    private let hasWarnedOfPlainCookies = Atomic<Bool>(false)
     private let hasWarnedOfForwarding = Atomic<Bool>(false)
     private let hasWarnedOfDescriptors = Atomic<Bool>(false)
 
@@ -139,6 +140,17 @@ package final class EdgeServices: Sendable {
         guard !hasWarnedOfCookies.exchange(true, ordering: .relaxed) else { return }
         logger.warning(
             "plain http from beyond loopback: no cookies are set; terminate TLS here (server.tls) or at a proxy listed in server.trusted_proxies"
+        )
+    }
+
+    /// Logs once that a browser gets cookies without `Secure` though clients are told an https URL: a proxy on this
+    /// machine ends TLS, and does not say so.
+    func warnOfPlainCookies() {
+        guard configuration.tokens.issuer?.hasPrefix("https://") == true,
+            !hasWarnedOfPlainCookies.exchange(true, ordering: .relaxed)
+        else { return }
+        logger.warning(
+            "tokens.issuer is https, but a request came over plain http: cookies are set without Secure; have the proxy that ends TLS send X-Forwarded-Proto, and list it in server.trusted_proxies"
         )
     }
 

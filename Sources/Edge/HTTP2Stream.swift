@@ -56,7 +56,9 @@ final class HTTP2Stream: ChannelDuplexHandler {
     private func deliver(_ delivery: HTTP2StreamMachine.Delivery) {
         switch delivery {
         case .nothing: break
-        case .head(let head, let isWhole): connection.received(head: head, isWhole: isWhole)
+        case .head(let head, let isWhole, let isClosed):
+            connection.received(head: head, isWhole: isWhole)
+            if isClosed { connection.inputClosed() }
         case .unreadableHead(let error, let isHead): connection.receivedUnreadableHead(error, isHead: isHead)
         case .end(let fault): connection.receivedEnd(fault)
         case .inputClosed: connection.inputClosed()

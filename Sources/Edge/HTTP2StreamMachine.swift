@@ -47,8 +47,9 @@ struct HTTP2StreamMachine {
     /// What the connection is told of a frame.
     enum Delivery {
         case nothing
-        /// The head of the request. Where `isWhole`, no body follows.
-        indirect case head(RequestHead, isWhole: Bool)
+        /// The head of the request. Where `isWhole`, no body follows. Where `isClosed`, the client has ended its side of the
+        /// tunnel that it asks for.
+        indirect case head(RequestHead, isWhole: Bool, isClosed: Bool)
         /// The head can't be read as a request. Without an error, HTTP/2's own rules forbid it.
         case unreadableHead(WireError?, isHead: Bool)
         /// The request is complete, or is malformed by its trailers.
@@ -69,7 +70,7 @@ struct HTTP2StreamMachine {
         switch head {
         case .request(let head, let isTunnel):
             self.isTunnel = isTunnel
-            return .head(head, isWhole: endsStream)
+            return .head(head, isWhole: endsStream, isClosed: isTunnel && endsStream)
         case .refused(let error, let isHead):
             // It is answered like a malformed head over HTTP/1.1 (RFC 9113 section 8.1.1).
             if error == nil, !endsStream { request = .malformed }

@@ -6,7 +6,8 @@ extension Digest {
     package static func handshakeSHA1(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 20) { out, written in
             var length: CUnsignedInt = 0
-            let result = EVP_Digest(bytes, bytes.count, out.baseAddress, &length, EVP_sha1(), nil)
+            let result = EVP_Digest(
+                bytes, bytes.count, out.baseAddress, &length, FetchedDigest.sha1.pointer, nil)
             precondition(result == 1 && length == 20, "EVP_Digest failed")
             written = 20
         }

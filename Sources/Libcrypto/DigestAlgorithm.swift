@@ -36,19 +36,3 @@ package enum DigestAlgorithm: Sendable, CaseIterable {
         }
     }
 }
-
-// @unchecked: an EVP_MD is immutable once fetched, and these are never freed.
-private struct FetchedDigest: @unchecked Sendable {
-    static let sha256 = FetchedDigest("SHA256")
-    static let sha384 = FetchedDigest("SHA384")
-    static let sha512 = FetchedDigest("SHA512")
-
-    let pointer: OpaquePointer
-
-    private init(_ name: String) {
-        guard let pointer = EVP_MD_fetch(nil, name, nil) else {
-            preconditionFailure("this libcrypto has no \(name)")
-        }
-        self.pointer = pointer
-    }
-}

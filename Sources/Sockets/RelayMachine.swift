@@ -27,7 +27,7 @@ struct RelayMachine {
         /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
         /// Pass on the head of an answer other than `101`.
-        case startAnswer(ResponseHead)
+        indirect case startAnswer(ResponseHead)
         /// Pass on a part of its body.
         case sendAnswer(ByteBuffer)
         /// Send what was passed on: there is no more of it now.
@@ -37,14 +37,14 @@ struct RelayMachine {
         /// Give back deadline and lease, and the socket's reservation unless a socket follows.
         case settle(keepsReservation: Bool)
         /// Send `101` to the client and join the two connections; `early` is what came after the upstream's head.
-        case open(ResponseHead, early: ByteBuffer)
+        indirect case open(ResponseHead, early: ByteBuffer)
         /// Complete the answer.
         case finishAnswer
         /// End the client's connection, or its stream of HTTP/2, without completing the answer, so that it can see the
         /// loss.
         case abortAnswer
         /// Answer with a problem. No part of the upstream's answer has been passed on.
-        case respond(Problem)
+        indirect case respond(Problem)
     }
 
     private enum Phase {
@@ -54,10 +54,11 @@ struct RelayMachine {
         case over
     }
 
+    // What is large is indirect, so that copying the machine's phase costs little.
     private enum Ending {
-        case opened(ResponseHead, early: ByteBuffer)
+        indirect case opened(ResponseHead, early: ByteBuffer)
         case complete
-        case fail(Problem)
+        indirect case fail(Problem)
         case abort
         case gone
     }

@@ -135,7 +135,7 @@ import Testing
     func heads(endsStream: Bool) throws {
         var machine = Machine()
         let first = machine.received(.request(try Self.head("POST"), isTunnel: false), endsStream: endsStream)
-        guard case .head(_, endsStream) = first else {
+        guard case .head(_, isWhole: endsStream, isClosed: false) = first else {
             Issue.record("\(first)")
             return
         }
@@ -146,6 +146,18 @@ import Testing
             return
         }
         #expect(!machine.isTunnel)
+    }
+
+    @Test("A client that ends its half with its CONNECT wants no tunnel")
+    func closedTunnel() throws {
+        for endsStream in [false, true] {
+            var machine = Machine()
+            let first = machine.received(.request(try Self.head(), isTunnel: true), endsStream: endsStream)
+            guard case .head(_, isWhole: endsStream, isClosed: endsStream) = first else {
+                Issue.record("\(first)")
+                return
+            }
+        }
     }
 
     @Test("A malformed head is answered, and the stream is reset after it only if more was to come")

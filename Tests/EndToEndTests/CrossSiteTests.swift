@@ -157,4 +157,18 @@ import Testing
         #expect(body.cookies.isEmpty && LoggedIn(body.json).sessionSecret.hasPrefix("sec_"))
         #expect(try gateway.attemptLogin(.ada).cookies.isEmpty, "who is no browser gets none")
     }
+
+    @Test("A proxy on this machine that does not say that the client used TLS is warned of", arguments: [true, false])
+    func silentProxy(isPublic: Bool) async throws {
+        let gateway = try await GatewayInProcess.start(
+            (isPublic ? "tokens: {issuer: 'https://gate.example'}\n" : "")
+                + "server: {trusted_proxies: [127.0.0.1], allowed_origins: ['https://gate.example']}", users: [.ada])
+        defer { gateway.stop() }
+        let browser = ("Sec-Fetch-Site", "same-origin")
+        let said = try gateway.attemptLogin(.ada, headers: [browser, ("X-Forwarded-Proto", "https")])
+        #expect(said.cookies["__Host-gatehouse"] != nil && !gateway.log.contains("cookies are set without Secure"))
+        let silent = try gateway.attemptLogin(.ada, headers: [browser])
+        #expect(silent.cookies["gatehouse"] != nil)
+        #expect(gateway.log.contains("cookies are set without Secure") == isPublic)
+    }
 }

@@ -1,6 +1,7 @@
 import Encodings
 import StateSurface
 import Synchronization
+import StateSurfaceTesting
 import Testing
 
 @testable import Runtime

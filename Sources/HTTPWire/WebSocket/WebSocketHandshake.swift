@@ -97,19 +97,26 @@ public enum WebSocketHandshake {
             && bytes.suffix(2).allSatisfy { $0 == Byte.equals }
     }
 
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
     private static func base64(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        var position = 0
-        while position < bytes.count {
-            let group = bytes[position..<min(position + 3, bytes.count)]
-            var bits = group.reduce(0) { $0 << 8 | Int($1) }
-            bits <<= (3 - group.count) * 8
-            for digit in 0..<4 {
-                text.append(digit > group.count ? Byte.equals : alphabet[bits >> (18 - digit * 6) & 0x3F])
+        let count = (bytes.count + 2) / 3 * 4
+        return String(unsafeUninitializedCapacity: count) { text in
+            var written = 0
+            var position = 0
+            while position < bytes.count {
+                let left = bytes.count - position
+                let first = Int(bytes[position]) << 16
+                let second = left > 1 ? Int(bytes[position + 1]) << 8 : 0
+                let third = left > 2 ? Int(bytes[position + 2]) : 0
+                let bits = first | second | third
+                for digit in 0..<4 {
+                    text[written] = digit > left ? Byte.equals : alphabet[bits >> (18 - digit * 6) & 0x3F]
+                    written += 1
+                }
+                position += 3
             }
-            position += 3
+            return written
         }
-        return String(decoding: text, as: UTF8.self)
     }
 }
