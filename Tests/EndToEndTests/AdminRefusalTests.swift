@@ -17,7 +17,8 @@ import Testing
     func publicAPI() async throws {
         let gateway = try await GatewayInProcess.start("audit: {file: audit.jsonl}", users: [.ada])
         defer { gateway.stop() }
-        let forged = ("Authorization", "Bearer \(try gateway.login(.ada).forged)")
+        let ada = try gateway.login(.ada)
+        let forged = ("Authorization", "Bearer \(ada.forged)")
         let wrong = ["email": TestUser.ada.email, "password": "not this one"]
         let asked = [
             ("GET", "/api/auth/me", "credentials_missing", try gateway.request("GET", "/api/auth/me")),
