@@ -15,7 +15,7 @@ import Testing
         let answer = await StoreReporter.answer(
             within: .milliseconds(50),
             to: {
-                await Task.detached { try? await Task.sleep(for: .seconds(20)) }.value
+                _ = await Task.detached { try? await Task.sleep(for: .seconds(20)) }.value
                 return "late"
             })
         #expect(answer == nil && begun.duration(to: .now) < .seconds(10))
