@@ -6,12 +6,16 @@ package struct AdminRequest: Sendable {
     package var id: String
     /// The method; a HEAD is given as its GET.
     package var method: String
-    /// The path as sent.
+    /// The method as sent, if it is a registered one. For the audit log.
+    package var shownMethod: String?
+    /// The path as sent; empty where the head could not be read.
     package var path: String
     /// The query without its question mark.
     package var query: String?
-    /// How the `Authorization` field was used; ``PresentedAuthorization/other`` also where it came more than once.
+    /// How the `Authorization` field was used.
     package var authorization = PresentedAuthorization.absent
+    /// Why the fields that carry credentials can't be read, as where one came more than once; nil where they can.
+    package var credentialsFault: Problem?
     /// The value of `Origin`.
     package var origin: String?
     /// The value of `Sec-Fetch-Site`.
@@ -22,6 +26,8 @@ package struct AdminRequest: Sendable {
     package var accept: String?
     /// Who is at the other end of the connection.
     package var peer: AdminPeer
+    /// `Content-Type`, lower-cased, without parameters; nil where it is missing or came more than once.
+    package var contentType: String?
     /// The body.
     package var body: [UInt8] = []
 

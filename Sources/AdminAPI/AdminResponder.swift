@@ -31,21 +31,25 @@ package struct AdminResponder: Sendable {
                 try await AuditContext.$operatorName.withValue(call.operatorName) { try await route.handler(call) }
             }
         } catch {
-            let problem = Problem.from(error)
-            refused(problem, request)
-            return .refusal(problem, id: request.id, explain: services.explainsErrors())
+            return refuse(Problem.from(error), request)
         }
     }
 
-    private func refused(_ problem: Problem, _ request: AdminRequest) {
-        // Of what a caller may have misspelt, the path could hold an id or a token.
-        let path = AdminRoute.all.first { $0.id(in: request.path) != nil }?.path ?? Self.prefix
-        services.audit(
-            "request.refused",
-            [
-                "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? problem.code.rawValue),
-                "request_id": .string(request.id), "client": .string(request.peer.text), "path": .string(path),
-                "route": .string("none"),
-            ])
+    /// Refuses a request, and leaves a line in the audit log. Also for the listener, which refuses what it can't take
+    /// before the API is asked.
+    package func refuse(_ problem: Problem, _ request: AdminRequest) -> AdminAnswer {
+        var members: JSONObject = [
+            "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? problem.code.rawValue),
+            "request_id": .string(request.id), "client": .string(request.peer.text),
+        ]
+        if let method = request.shownMethod { members["method"] = .string(method) }
+        if !request.path.isEmpty {
+            // Of what a caller may have misspelt, the path could hold an id or a token.
+            let path = AdminRoute.all.first { $0.id(in: request.path) != nil }?.path ?? Self.prefix
+            members["path"] = .string(path)
+        }
+        members["route"] = .string("none")
+        services.audit("request.refused", members)
+        return .refusal(problem, id: request.id, explain: services.explainsErrors())
     }
 }

@@ -23,11 +23,12 @@ package struct AdminRights: Sendable {
     /// Judges a request.
     ///
     /// - Parameter verify: judges an access token of the gateway's own audience, revocation included.
-    /// - Throws: `origin_refused`, `credentials_missing`, `invalid_token`, `token_expired`, `insufficient_scope`.
+    /// - Throws: ``AdminRequest/credentialsFault``, `origin_refused`, `credentials_missing`, `invalid_token`, `token_expired`, `insufficient_scope`.
     package func caller(
         of request: AdminRequest, verify: (String) -> Result<Principal, TokenFault>
     ) throws(Problem) -> AdminCaller {
         try requireOwnPage(request)
+        if let fault = request.credentialsFault { throw fault }
         if case .process(let user) = request.peer, user == 0 || user == self.user { return .user(user) }
         guard let token = request.authorization.bearerToken else { throw Problem(.credentialsMissing) }
         switch verify(token) {

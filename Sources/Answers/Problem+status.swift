@@ -4,6 +4,8 @@ package enum ProblemCircumstance: Sendable, Equatable {
     case usual
     /// The message did not arrive in time (RFC 9110 section 15.5.9).
     case late
+    /// The body has no announced length, and only one with it is taken (RFC 9110 section 15.5.12).
+    case lengthMissing
     /// The request was meant for another host (RFC 9110 section 15.5.20).
     case foreignHost
     /// The request target is too long (RFC 9110 section 15.5.15).
@@ -35,6 +37,7 @@ extension ProblemCode {
         case .stepUp: 401
         case .late: 408
         case .emailTaken: 409
+        case .lengthMissing: 411
         case .targetTooLong: 414
         case .expectation: 417
         case .foreignHost: 421
@@ -92,7 +95,7 @@ extension Problem {
     /// to see, such as 421 or 501, stays as it is.
     package var asDecision: Problem {
         switch circumstance {
-        case .usual, .late, .emailTaken, .targetTooLong, .expectation:
+        case .usual, .late, .emailTaken, .lengthMissing, .targetTooLong, .expectation:
             var refusal = Problem(code, .decision, detail: detail, reason: reason)
             refusal.headers = headers
             refusal.caller = caller

@@ -4,8 +4,10 @@ import SecurityGuard
 import StateSurface
 
 /// Checks the store four times a second, so that the log shows an outage itself and not only its effects.
-package struct StoreReporter {
+package struct StoreReporter: Sendable {
     private static let interval = Duration.milliseconds(250)
+    /// How long the store is asked why it can't be used. One that is silent says nothing for longer than that.
+    private static let patience = Duration.seconds(1)
 
     /// The store.
     package let state: any StateSurface
@@ -26,6 +28,11 @@ package struct StoreReporter {
 
     /// Checks the store until it is cancelled. To be called once.
     package func run() async {
+        await withDiscardingTaskGroup { tasks in await watch(&tasks) }
+    }
+
+    /// - Parameter tasks: ask for causes, so that what the store does next is logged without waiting for them.
+    private func watch(_ tasks: inout DiscardingTaskGroup) async {
         var outages = StoreLog()
         var writes = RefusedWritesLog()
         var awaySince: ContinuousClock.Instant?
@@ -34,7 +41,11 @@ package struct StoreReporter {
             let health = StoreWatch.health(of: state, securityGuard, grace: grace)
             if health != .current, awaySince == nil { awaySince = ContinuousClock.now }
             switch outages.update(health) {
-            case .lost?: await logLoss()
+            case .lost?:
+                logger.warning(
+                    "the store is out of reach: logins, refreshes and new sockets are refused until it is back",
+                    metadata: ["grace_seconds": "\(grace / 1_000)"])
+                tasks.addTask { await logCause() }
             case .graceOver?:
                 logger.error(
                     "the store has been away for longer than state.grace: its requests are refused, its sockets closed",
@@ -64,15 +75,33 @@ package struct StoreReporter {
         }
     }
 
-    private func logLoss() async {
-        let words = await cause()
-        logger.warning(
-            "the store is out of reach: logins, refreshes and new sockets are refused until it is back",
-            metadata: ["cause": "\(words)", "grace_seconds": "\(grace / 1_000)"])
+    private func logCause() async {
+        let words = await Self.answer(within: Self.patience, to: { await Self.cause(of: state) })
+        guard !Task.isCancelled else { return }
+        logger.warning("the cause of the store's outage", metadata: ["cause": "\(words ?? "no answer")"])
+    }
+
+    /// What a question is answered in time; nil for nothing. The question may go on then: one that waits for a silent
+    /// store need not end when it is cancelled.
+    static func answer(
+        within patience: Duration, to question: @escaping @Sendable () async -> String
+    ) async -> String? {
+        let (answers, found) = AsyncStream.makeStream(of: String?.self, bufferingPolicy: .bufferingOldest(1))
+        let asking = Task { found.yield(await question()) }
+        let waiting = Task {
+            try? await Task.sleep(for: patience)
+            found.yield(nil)
+        }
+        defer {
+            asking.cancel()
+            waiting.cancel()
+        }
+        for await answer in answers { return answer }
+        return nil
     }
 
     /// Why the store can't be used, in the store's own words. They never contain a value of a row or a password.
-    private func cause() async -> String {
+    private static func cause(of state: any StateSurface) async -> String {
         do {
             try await state.ping()
             return "its change feed is silent"

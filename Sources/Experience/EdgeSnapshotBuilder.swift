@@ -106,7 +106,8 @@ struct EdgeSnapshotBuilder: Sendable {
                 gateway.record(
                     problem,
                     of: RefusedRequest(
-                        requestID: facts.requestID, client: facts.peerAddress, path: facts.shownPath, route: "api"))
+                        requestID: facts.requestID, client: facts.peerAddress, path: facts.shownPath, route: "api",
+                        method: facts.shownMethod))
             })
     }
 

@@ -22,6 +22,8 @@ package struct APIRequestFacts: Sendable {
     package var peerAddress: String
     /// The path as the logs show it, without credentials and ids. For the audit log only; no route goes by it.
     package var shownPath: String
+    /// The method as the client sent it, if it is a registered one. For the audit log only; no route goes by it.
+    package var shownMethod: String?
     /// How the `Authorization` field was used.
     package var authorization: PresentedAuthorization
     /// `Session-Secret`, at most one.
@@ -55,7 +57,8 @@ package struct APIRequestFacts: Sendable {
     /// - Parameter shownPath: nil for the path itself.
     package init(
         requestID: String, path: String, query: String? = nil, clientAddress: String,
-        peerAddress: String = "", shownPath: String? = nil, authorization: PresentedAuthorization,
+        peerAddress: String = "", shownPath: String? = nil, shownMethod: String? = nil,
+        authorization: PresentedAuthorization,
         sessionSecret: String? = nil, sessionID: String? = nil, sessionCookie: String? = nil,
         refreshCookie: String? = nil, cookieMode: CookieMode, isBrowser: Bool, origin: String? = nil,
         contentType: String? = nil, body: [UInt8], verdict: Result<Principal, TokenFault>? = nil,
@@ -67,6 +70,7 @@ package struct APIRequestFacts: Sendable {
         self.clientAddress = clientAddress
         self.peerAddress = peerAddress.isEmpty ? clientAddress : peerAddress
         self.shownPath = shownPath ?? path
+        self.shownMethod = shownMethod
         self.authorization = authorization
         self.sessionSecret = sessionSecret
         self.sessionID = sessionID

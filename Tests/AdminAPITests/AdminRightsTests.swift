@@ -61,6 +61,15 @@ import Testing
         #expect(code(judge(request(.unknown))) == .credentialsMissing)
     }
 
+    @Test("Credentials that can't be read are told to be so, not to be missing, whoever sends them")
+    func unreadable() {
+        for peer in [AdminPeer.network("127.0.0.1"), .process(user: 0)] {
+            var asked = request(peer)
+            asked.credentialsFault = Problem(.invalidRequest, reason: "sent_twice")
+            #expect(code(judge(asked)) == .invalidRequest)
+        }
+    }
+
     @Test(
         "On a Unix socket the gateway's own user and root need no token, others do",
         arguments: [

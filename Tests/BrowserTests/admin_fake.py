@@ -55,6 +55,8 @@ class Gateway:
             "time": date(-7 * i), "request_id": f"req-{i:06d}", "client": f"198.51.100.{i % 250}", "method": "GET",
             "path": "/orders/7?access_token=eyJhbGci…", "route": "/orders", "status": codes[i % 4][2], "code": codes[i % 4][0],
             "reason": codes[i % 4][1], "user": f"usr_{i:022d}"} for i in range(300)]
+        # A head that could not be read has neither.
+        del refusals[1]["method"], refusals[1]["path"]
         return {
             "sessions": list(self.sessions.values()), "connections": list(self.connections.values()), "refusals": refusals,
             "grants": [{
@@ -64,7 +66,8 @@ class Gateway:
             "keys": [
                 {"kid": "k-2026-11", "algorithm": "ES256", "state": "active", "created_at": date(-864_000)},
                 {"kid": "k-2026-12", "algorithm": "ES256", "state": "next", "created_at": date(-3_600)},
-                {"kid": "k-2026-10", "algorithm": "ES256", "state": "retired", "created_at": date(-3e6), "retires_at": date(600)}],
+                {"kid": "k-2026-10", "algorithm": "ES256", "state": "retiring", "created_at": date(-3e6), "retires_at": date(600)},
+                {"kid": "k-2026-09", "algorithm": "ES256", "state": "retired", "created_at": date(-6e6), "retires_at": date(-900)}],
             "upstreams": [
                 {"route": "/orders", "upstream": "127.0.0.1:8000", "up": True, "requests_in_flight": 3, "consecutive_failures": 0},
                 {"route": "/mcp", "upstream": "127.0.0.1:8001", "up": False, "ejected_until": date(4), "requests_in_flight": 0,

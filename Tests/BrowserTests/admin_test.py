@@ -160,7 +160,8 @@ async def ends_one(browser, server):
 async def tells_keys_and_upstreams(browser, server):
     """Which key signs, which one is next and which one goes, and when; which upstream is away."""
     tab = await opened(browser, server.origin, TOKEN, "keys")
-    for words in ["k-2026-11", "active", "k-2026-12", "next", "k-2026-10", "retired", "10 d ago", "in 10 min"]:
+    for words in ["k-2026-11", "active", "k-2026-12", "next", "k-2026-10", "retiring", "10 d ago", "in 10 min",
+                  "k-2026-09", "retired", "15 min ago"]:
         await tab.shows("keys-table", words)
     await tab.value("location.hash = 'upstreams'")
     for words in ["127.0.0.1:8000", "up", "127.0.0.1:8001", "down, tried again in"]:
@@ -174,6 +175,10 @@ async def tells_keys_and_upstreams(browser, server):
 async def tells_why(browser, server):
     tab = await opened(browser, server.origin, TOKEN, "refusals")
     await tab.until("document.querySelectorAll('#refusals-list .row').length > 10")
+    assert "undefined" not in await tab.value("document.getElementById('refusals-list').textContent")
+    await tab.value("document.querySelectorAll('#refusals-list .row button')[1].click()")
+    await tab.shows("why", "–")
+    assert "undefined" not in await tab.value("document.getElementById('why').textContent")
     await tab.value("document.querySelector('#refusals-list .row button').click()")
     await tab.shows("why", "session_mismatch")
     await tab.shows("why", "config/gatehouse.yaml : 14 : routes[0].require")

@@ -108,6 +108,31 @@ import Testing
         }
     }
 
+    @Test("A store that is only silent is told of while it is, although nothing says why")
+    func silence() async throws {
+        let postgres = try PrivatePostgres()
+        defer { try? postgres.remove() }
+        let nodes = try await TwoNodes<GatewayProcess>(on: postgres, more: "state: {grace: 4s}")
+        defer { nodes.stop() }
+        // A server that is stopped does not end.
+        defer { try? postgres.resume() }
+        try postgres.pause()
+        let told = ["the store is out of reach", "the cause of the store's outage", "for longer than state.grace"]
+        // Sooner than any question to the store is given up.
+        let limit = ContinuousClock.now + .seconds(7)
+        for node in [nodes.a, nodes.b] {
+            for line in told {
+                let rest = max(.zero, ContinuousClock.now.duration(to: limit))
+                #expect(try await eventually(within: rest) { node.log.contains(line) }, "\(line): \(node.log)")
+            }
+            #expect(!node.log.contains("the store is back"))
+        }
+        try postgres.resume()
+        for node in [nodes.a, nodes.b] {
+            #expect(try await eventually { node.log.contains("the store is back") }, "\(node.log)")
+        }
+    }
+
     /// What a session's secret is answered on a route that asks for it: a request, a socket, and the decision endpoint
     /// about either.
     private static func answers(_ node: GatewayProcess, _ user: LoggedIn) throws -> [Int] {

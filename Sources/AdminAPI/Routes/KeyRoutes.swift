@@ -17,8 +17,7 @@ enum KeyRoutes {
     private static func entry(of key: KeyDirectory.Listing) -> JSONObject {
         var entry: JSONObject = [
             "kid": .string(key.entry.keyID), "algorithm": .string(key.entry.algorithm.rawValue),
-            // A key that only verifies still is, for an operator, one that was retired.
-            "state": .string(key.state == .retiring ? "retired" : key.state.rawValue),
+            "state": .string(key.state.rawValue),
             "created_at": .string(Timestamp.text(key.entry.publishedAt)),
         ]
         let end = key.entry.retiredAt ?? (key.state == .retiring ? key.until : nil)

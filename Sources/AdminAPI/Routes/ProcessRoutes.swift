@@ -58,6 +58,11 @@ enum ProcessRoutes {
     }
 
     private static func setLogLevel(_ call: AdminCall) async throws -> AdminAnswer {
+        // The rule of the public API: a body has a type.
+        if !call.request.body.isEmpty, call.request.contentType != "application/json" {
+            throw Problem(
+                .unsupportedMediaType, detail: "Send the body as application/json.", reason: "media_type")
+        }
         let body: JSONObject
         do {
             body = try StrictJSON.object(call.request.body)

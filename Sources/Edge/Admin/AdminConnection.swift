@@ -37,8 +37,8 @@ final class AdminConnection: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
-    /// Collects the head and the body, and answers once both are there. A head that can't be read is answered with the
-    /// parser's status, a body with 411 or 413.
+    /// Collects the head and the body, and answers once both are there. A head that can't be read is refused with the
+    /// parser's status, a body that is not taken with 411 or 413.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         guard !isAnswered else { return }
@@ -46,7 +46,7 @@ final class AdminConnection: ChannelInboundHandler {
         if head == nil {
             switch scanner.feed(&inbound) {
             case .needMoreData: return
-            case .failed(let error): return refuse(error.status, "\(error.reason)\n", context)
+            case .failed(let error): return refuse(Problem(wire: error), nil, context)
             case .head(let head): self.head = head
             }
         }
@@ -59,8 +59,12 @@ final class AdminConnection: ChannelInboundHandler {
         switch head.framing {
         case .none: break
         case .length(let count) where count <= Self.maxBody: length = Int(clamping: count)
-        case .length: return refuse(413, "at most 16 KiB are taken here\n", context)
-        case .chunked, .untilClose: return refuse(411, "send Content-Length\n", context)
+        case .length:
+            return refuse(Problem(.payloadTooLarge, detail: "At most 16 KiB are taken here."), head, context)
+        case .chunked, .untilClose:
+            let detail = "Send the body with Content-Length."
+            return refuse(
+                Problem(.invalidRequest, .lengthMissing, detail: detail, reason: "length_missing"), head, context)
         }
         guard inbound.readableBytes >= length, let body = inbound.readBytes(length: length) else { return }
         isAnswered = true
@@ -76,11 +80,16 @@ final class AdminConnection: ChannelInboundHandler {
         }.whenComplete { _ in Self.finish(channel) }
     }
 
-    private func refuse(_ status: Int, _ text: String, _ context: ChannelHandlerContext) {
+    /// - Parameter head: nil where it can't be read.
+    private func refuse(_ problem: Problem, _ head: RequestHead?, _ context: ChannelHandlerContext) {
         isAnswered = true
-        let channel = context.channel
-        let writer = AdminWriter(channel: channel, isHead: false, isChunked: false, patience: Self.patience)
-        context.eventLoop.makeFutureWithTask { await writer.write(.text(status, text)) }
+        let (listener, channel) = (listener, context.channel)
+        let request =
+            head.map { Self.request($0, [], channel) }
+            ?? AdminRequest(id: Self.freshID(), method: "", path: "", peer: Self.peer(of: channel))
+        let writer = AdminWriter(
+            channel: channel, isHead: head?.knownMethod == .head, isChunked: false, patience: Self.patience)
+        context.eventLoop.makeFutureWithTask { await writer.write(listener.refuse(problem, request)) }
             .whenComplete { _ in Self.finish(channel) }
     }
 
@@ -94,22 +103,27 @@ final class AdminConnection: ChannelInboundHandler {
     private static func request(_ head: RequestHead, _ body: [UInt8], _ channel: any Channel) -> AdminRequest {
         func text(_ field: KnownField) -> String? { head.first(field).map { head.string($0.value) } }
         let method = head.knownMethod == .head ? "GET" : head.string(head.method)
-        let id = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13) + "00000000"
         var request = AdminRequest(
-            id: id, method: method, path: head.string(head.path), query: head.query.map { head.string($0) },
+            id: freshID(), method: method, path: head.string(head.path), query: head.query.map { head.string($0) },
             peer: peer(of: channel))
-        request.authorization = authorization(head)
+        request.shownMethod = head.registeredMethod
+        do throws(Problem) {
+            request.authorization = try Carriers.read(fields: head, query: nil, cookies: .none).authorization
+        } catch {
+            request.credentialsFault = error
+        }
         request.origin = head.count(.origin) > 1 ? "" : text(.origin)
         request.fetchSite = head.count(.secFetchSite) > 1 ? "" : text(.secFetchSite)
         request.host = head.host.map { head.string($0) }
         request.accept = text(.accept)
+        // What stands behind a space is ignored like a parameter, as on the public listener.
+        request.contentType = head.mediaType.map { String($0.prefix { $0 != " " }) }
         request.body = body
         return request
     }
 
-    /// Credentials that can't be read are none that count.
-    private static func authorization(_ head: RequestHead) -> PresentedAuthorization {
-        (try? Carriers.read(fields: head, query: nil, cookies: .none).authorization) ?? .other
+    private static func freshID() -> String {
+        "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13) + "00000000"
     }
 
     /// Who is at the other end. On a Unix socket the kernel says which user's process that is.

@@ -145,7 +145,7 @@ package final class AdminListener: Sendable {
     /// rebinding).
     func answer(_ request: AdminRequest) async -> AdminAnswer {
         if let own = loopbackHost.withLock({ $0 }), AdminHost.isForeign(request.host, own: own) {
-            return .text(421, "this listener is on loopback: ask for localhost or its address, not for another name\n")
+            return refuse(Self.foreignName, request)
         }
         if request.path.utf8.starts(with: AdminResponder.prefix.utf8) {
             guard let responder = responder.withLock({ $0 }) else { return .text(404, "not found\n") }
@@ -164,6 +164,21 @@ package final class AdminListener: Sendable {
             return isRead ? page : .methodNotAllowed("GET, HEAD")
         }
     }
+
+    /// Refuses what the listener can't take: with a problem document below `/api/admin/` and where the path could not be
+    /// read, with a text for the other endpoints, as they answer everything.
+    func refuse(_ problem: Problem, _ request: AdminRequest) -> AdminAnswer {
+        let isForAPI = request.path.isEmpty || request.path.utf8.starts(with: AdminResponder.prefix.utf8)
+        guard isForAPI, let responder = responder.withLock({ $0 }) else {
+            return .text(problem.status, "\(problem.detail)\n")
+        }
+        return responder.refuse(problem, request)
+    }
+
+    private static let foreignName = Problem(
+        .invalidRequest, .foreignHost,
+        detail: "This listener is on loopback: ask for localhost or its address, not for another name.",
+        reason: "foreign_name")
 
     /// Reloads the configuration. A page in a browser of this machine could send the request, too: the browser says so,
     /// and it is refused.

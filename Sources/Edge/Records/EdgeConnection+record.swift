@@ -15,12 +15,7 @@ extension EdgeConnection {
                 requestID: requestID.text, client: record.client ?? origin.peerText,
                 path: record.head.flatMap { RedactedTarget.path(of: $0, canonical: record.path) },
                 route: record.route.label, routeHost: record.route.host,
-                method: record.head.flatMap(Self.registeredMethod)))
-    }
-
-    private static func registeredMethod(of head: RequestHead) -> String? {
-        let method = head.withBytes(head.method) { Array($0) }
-        return MethodRegistry.names.contains(method) ? String(decoding: method, as: UTF8.self) : nil
+                method: record.head?.registeredMethod))
     }
 
     /// A socket has been opened: its request is recorded when it ends, and counted now.

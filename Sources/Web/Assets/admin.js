@@ -67,17 +67,20 @@ const connections = new ListView({
     ],
 }, page);
 
+/** Method and path; undefined where the head could not be read. @param {any} row @returns {string|undefined} */
+function requestLine(row) { return [row.method, row.path].filter(Boolean).join(' ') || undefined; }
+
 /** @type {ListView} */
 const refusals = new ListView({
     name: 'refusals', member: 'refusals', every: 5_000,
     path: () => 'refusals?limit=1000',
-    text: (row) => `${row.code} ${row.reason ?? ''} ${row.path} ${row.user ?? ''} ${row.request_id} ${row.client ?? ''} ${row.route ?? ''}`,
+    text: (row) => `${row.code} ${row.reason ?? ''} ${row.method ?? ''} ${row.path ?? ''} ${row.user ?? ''} ${row.request_id} ${row.client ?? ''} ${row.route ?? ''}`,
     columns: [
         { name: 'Ago', className: 'num', cell: (/** @type {any} */ row) => span(row.time) },
         { name: 'Status', className: 'num', cell: (/** @type {any} */ row) => String(row.status) },
         { name: 'Code', cell: (/** @type {any} */ row) => clipped(row.code) },
         { name: 'Reason', cell: (/** @type {any} */ row) => clipped(row.reason) },
-        { name: 'Request', cell: (/** @type {any} */ row) => clipped(`${row.method} ${row.path}`) },
+        { name: 'Request', cell: (/** @type {any} */ row) => clipped(requestLine(row)) },
         { name: 'From', cell: (/** @type {any} */ row) => clipped(row.client) },
         { name: 'Why', className: 'act', cell: (/** @type {any} */ row) => {
             const button = make('button', 'quiet', 'Why');
@@ -118,7 +121,7 @@ async function showWhy(row) {
     const place = found.configuration;
     const facts = [
         ['Check', found.check], ['Reason', found.reason], ['Configuration', place && [place.file, place.line, place.key].filter((part) => part !== undefined && part !== null).join(' : ')],
-        ['Request', `${found.method} ${found.path}`], ['Route', found.route], ['From', found.client], ['User', found.user],
+        ['Request', requestLine(found) ?? '–'], ['Route', found.route], ['From', found.client], ['User', found.user],
         ['Session', found.session], ['Time', found.time], ['Request id', found.request_id],
     ];
     at('why-facts').replaceChildren(...facts.filter(([, text]) => text).flatMap(([name, text]) =>
@@ -143,8 +146,8 @@ function showTable(id, head, rows) {
 async function showKeys() {
     const { keys } = await ask('keys');
     showTable('keys-table', ['Key id', 'Algorithm', 'State', 'Made', 'Retires'], keys.map((/** @type {any} */ key) => [
-        make('code', '', key.kid), key.algorithm, badge(key.state, { active: 'good', next: 'warn' }[/** @type {string} */ (key.state)] ?? ''),
-        key.created_at ? `${span(key.created_at)} ago` : '–', key.retires_at ? `in ${span(key.retires_at)}` : '–',
+        make('code', '', key.kid), key.algorithm, badge(key.state, { active: 'good', next: 'warn', retiring: 'warn' }[/** @type {string} */ (key.state)] ?? ''),
+        key.created_at ? `${span(key.created_at)} ago` : '–', key.retires_at ? `${key.state === 'retired' ? '' : 'in '}${span(key.retires_at)}${key.state === 'retired' ? ' ago' : ''}` : '–',
     ]));
 }
 

@@ -6,7 +6,7 @@ struct AdminProbe: Sendable {
     var path: String?
     var token: String?
 
-    /// One request on a connection of its own.
+    /// One request on a connection of its own. A body is JSON where the headers do not say otherwise.
     func request(
         _ method: String, _ target: String, headers: [(String, String)] = [], body: String? = nil
     ) throws -> RawResponse {
@@ -14,7 +14,10 @@ struct AdminProbe: Sendable {
         var text = "\(method) \(target) HTTP/1.1\r\nHost: \(port.map { "127.0.0.1:\($0)" } ?? "localhost")\r\n"
         if let token { text += "Authorization: Bearer \(token)\r\n" }
         for field in headers { text += "\(field.0): \(field.1)\r\n" }
-        if let body { text += "Content-Length: \(body.utf8.count)\r\n" }
+        if let body {
+            text += "Content-Length: \(body.utf8.count)\r\n"
+            if !headers.contains(where: { $0.0 == "Content-Type" }) { text += "Content-Type: application/json\r\n" }
+        }
         try socket.send(text + "\r\n" + (body ?? ""))
         return try socket.response(toHead: method == "HEAD")
     }
