@@ -34,6 +34,9 @@ package enum ClientMetadataDocument {
         return url
     }
 
+    /// The host that vouches for the client of such an id; nil if the text is none.
+    package static func host(ofClientID id: String) -> String? { url(ofClientID: id)?.host }
+
     /// Whether a segment is `.` or `..`, with any of its dots as `%2e` (URL standard, "double-dot URL path segment").
     private static func isDotSegment(_ segment: Substring.UTF8View) -> Bool {
         let text = String(decoding: segment, as: UTF8.self).lowercased()

@@ -68,6 +68,7 @@ import Testing
         ])
     func documentID(_ id: String, _ isGood: Bool) {
         #expect((ClientMetadataDocument.url(ofClientID: id) != nil) == isGood)
+        #expect(ClientMetadataDocument.host(ofClientID: id) == (isGood ? "app.example" : nil))
     }
 
     @Test(
