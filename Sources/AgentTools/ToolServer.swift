@@ -43,10 +43,10 @@ package struct ToolServer: Sendable {
         switch request.method {
         case "tools/list": return .result(marked(list, era, isCacheable: true))
         case "tools/call": return .call(try call(request))
-        case "initialize" where era != .single: return .result(initialized(request))
+        case "initialize" where era != .single: return .result(initialized(request, era))
         // Messages of all levels are sent, so there is nothing to set.
         case "ping" where era != .single, "logging/setLevel" where era != .single: return .result([:])
-        case "server/discover" where era == .single: return .result(marked(discovered, era, isCacheable: true))
+        case "server/discover" where era == .single: return .result(marked(discovered(era), era, isCacheable: true))
         default: throw RPCFault(.methodNotFound, "There is no such method.", id: request.id)
         }
     }
@@ -55,22 +55,28 @@ package struct ToolServer: Sendable {
 
     private var information: JSONValue { ["name": "gatehouse", "version": .string(version)] }
 
-    private static let instructions: JSONValue =
-        "Each tool is an intent of the session. A call with the id of an earlier one gets the stored outcome."
+    /// What a model is told of the tools. Without sessions the id of a request names nothing that lasts.
+    private static func instructions(_ era: ToolEra) -> JSONValue {
+        switch era {
+        case .sessions:
+            "Each tool is an intent of the session. A call with the id of an earlier one gets the stored outcome."
+        case .single: "Each tool is an intent. A call that is sent again runs again."
+        }
+    }
 
-    private func initialized(_ request: RPCRequest) -> JSONObject {
+    private func initialized(_ request: RPCRequest, _ era: ToolEra) -> JSONObject {
         let asked = request.params["protocolVersion"]?.stringValue ?? ""
         let version = ToolEra.withSessions.first { $0.hasSameBytes(as: asked) } ?? ToolEra.withSessions.first ?? ""
         return [
             "protocolVersion": .string(version), "capabilities": ["tools": [:], "logging": [:]],
-            "serverInfo": information, "instructions": Self.instructions,
+            "serverInfo": information, "instructions": Self.instructions(era),
         ]
     }
 
-    private var discovered: JSONObject {
+    private func discovered(_ era: ToolEra) -> JSONObject {
         [
             "supportedVersions": .array(ToolEra.supported.map { .string($0) }), "capabilities": ["tools": [:]],
-            "instructions": Self.instructions, "_meta": ["io.modelcontextprotocol/serverInfo": information],
+            "instructions": Self.instructions(era), "_meta": ["io.modelcontextprotocol/serverInfo": information],
         ]
     }
 

@@ -22,16 +22,25 @@ package enum ClientMetadataDocument {
         case authentication = "document_authentication_unsupported"
     }
 
-    /// The URL of a client id; nil unless it is https with a path other than `/`, without dot segments, fragment and
-    /// user information.
+    /// The URL of a client id; nil unless it is https with a path other than `/`, without dot segments (escaped ones
+    /// among them, which servers and URL libraries resolve as well), fragment and user information.
     package static func url(ofClientID id: String) -> EndpointURL? {
         guard id.utf8.count <= maximumIDBytes, let url = EndpointURL(id), url.isHTTPS else { return nil }
         let path = url.target.utf8.prefix { $0 != UInt8(ascii: "?") }
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard path.first == UInt8(ascii: "/"), path.count > 1,
-            !segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) })
+            !segments.contains(where: isDotSegment)
         else { return nil }
         return url
+    }
+
+    /// The host that vouches for the client of such an id; nil if the text is none.
+    package static func host(ofClientID id: String) -> String? { url(ofClientID: id)?.host }
+
+    /// Whether a segment is `.` or `..`, with any of its dots as `%2e` (URL standard, "double-dot URL path segment").
+    private static func isDotSegment(_ segment: Substring.UTF8View) -> Bool {
+        let text = String(decoding: segment, as: UTF8.self).lowercased()
+        return [".", "%2e", "..", ".%2e", "%2e.", "%2e%2e"].contains { text.hasSameBytes(as: $0) }
     }
 
     /// Whether a text is meant as such an id: it begins like an https URL.

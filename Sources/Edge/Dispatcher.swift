@@ -110,7 +110,8 @@ package struct Dispatcher {
     private func answer(
         _ preflight: Admission, _ request: EdgeRequest, _ target: Target, _ cors: CORS?
     ) -> (any Exchange)? {
-        var echoesHeaders = false
+        // Parameters of tools are fields of any name (`Mcp-Param-*`), at the Runtime's as at every other resource.
+        var echoesHeaders = if case .tools = target { true } else { false }
         if case .proxy(let route, let pool, let isRuntime) = target {
             guard route.ownsCORS else {
                 let stage = RouteStage(

@@ -115,7 +115,7 @@ public struct IdentityProviderConfiguration: Sendable, Equatable {
     public var allowed = Allowed()
     /// `link_verified_email`: whether an account with the same verified e-mail is the same person.
     public var linkVerifiedEmail = false
-    /// `trust_email`: whether its e-mails count as verified where it does not say so.
+    /// `trust_email`: whether all of its e-mails count as verified, whatever it says.
     public var trustEmail = false
     /// `userinfo`: whether the userinfo endpoint is asked besides the ID token.
     public var userInfo = false

@@ -42,9 +42,9 @@ enum OAuthRoutes {
     // MARK: Tokens
 
     /// Authenticates the client before it looks at the grant. A request that names no client counts as one of the
-    /// gateway's own client.
+    /// gateway's own client. `resource` may repeat (RFC 8707 section 2.2), so each grant says what becomes of it.
     private static func token(_ call: APICall) async throws -> APIAnswer {
-        let form = try FormBody(call.facts.body)
+        let form = try FormBody(call.facts.body, repeatable: "resource")
         let client = try await OAuthClient.authenticate(call, form)
         switch try form.required("grant_type") {
         case OAuthGrant.authorizationCode: return try await authorizationCode(call, form, client)
@@ -68,7 +68,7 @@ enum OAuthRoutes {
         }
         let exchange = CodeExchange(
             code: try form.required("code"), clientID: client.clientID, redirectURI: form["redirect_uri"],
-            verifier: form["code_verifier"], resource: form["resource"])
+            verifier: form["code_verifier"], resource: try form.single("resource"))
         try call.services.requireStore()
         let tokens = try await call.services.agents.redeem(exchange)
         var answer = TokenAnswer.members(of: tokens)
@@ -87,8 +87,18 @@ enum OAuthRoutes {
         guard !client.isPublic else {
             throw OAuthFault(.unauthorizedClient, "A client without a secret gets no tokens of its own.")
         }
+        try requireNoResource(form)
         let token = try await call.services.securityGuard.clientCredentials(client, scope: form["scope"])
         return .json(members(of: token))
+    }
+
+    /// Refuses `resource` where the token would be no narrower for it (RFC 8707 section 2): the client would take it for
+    /// one that only the resource accepts.
+    private static func requireNoResource(_ form: FormBody) throws(OAuthFault) {
+        guard !form.has("resource") else {
+            throw OAuthFault(
+                .invalidTarget, "This grant gives no tokens for a resource.", reason: "resource_unsupported")
+        }
     }
 
     /// A family belongs to the client it was opened for. The refresh token of another client is refused as if it were
@@ -99,7 +109,7 @@ enum OAuthRoutes {
         let presented = try form.required("refresh_token")
         let services = call.services
         try services.requireStore()
-        try await checkRefresh(presented, scope: form["scope"], resource: form["resource"], services)
+        try await checkRefresh(presented, form, services)
         let refreshed: Refreshed
         do {
             refreshed = try await services.signIn.refresh(
@@ -115,11 +125,11 @@ enum OAuthRoutes {
     }
 
     /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the
-    /// token is used up. A narrower scope is granted for a resource; otherwise it is not, and the answer says so.
-    private static func checkRefresh(
-        _ presented: String, scope: String?, resource: String?, _ services: APIServices
-    ) async throws {
-        guard scope != nil || resource != nil,
+    /// token is used up. The refresh token of a login is for no resource. A narrower scope is granted for a resource;
+    /// otherwise it is not, and the answer says so.
+    private static func checkRefresh(_ presented: String, _ form: FormBody, _ services: APIServices) async throws {
+        let scope = form["scope"]
+        guard scope != nil || form.has("resource"),
             let family = try await services.securityGuard.family(ofRefreshToken: presented)
         else { return }
         if let scope {
@@ -127,7 +137,8 @@ enum OAuthRoutes {
                 throw OAuthFault(.invalidScope, "The scope is malformed or wider than what was granted.")
             }
         }
-        if let resource, let own = family.resource, !ResourceIdentifier.areSame(resource, own) {
+        guard let own = family.resource else { return try requireNoResource(form) }
+        if let resource = try form.single("resource"), !ResourceIdentifier.areSame(resource, own) {
             throw OAuthFault(.invalidTarget, "The refresh token is for another resource.")
         }
     }
@@ -148,7 +159,7 @@ enum OAuthRoutes {
             subjectToken: try form.required("subject_token"),
             subjectTokenType: try form.required("subject_token_type"),
             requestedTokenType: form["requested_token_type"],
-            audience: [form["audience"], form["resource"]].compactMap { $0 }, scope: form["scope"],
+            audience: [form["audience"], try form.single("resource")].compactMap { $0 }, scope: form["scope"],
             tenantID: form["tenant_id"], client: client)
         var answer = members(of: try await call.services.securityGuard.exchange(request))
         answer["issued_token_type"] = .string(ExchangeRequest.accessTokenType)

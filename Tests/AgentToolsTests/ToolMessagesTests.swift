@@ -101,6 +101,20 @@ import Testing
         }
     }
 
+    @Test("Only where there are sessions is a model told that a repeated call gets the stored outcome")
+    func instructions() throws {
+        let era = ToolEra.sessions(version: "2025-11-25")
+        guard case .result(let begun) = try step("initialize", ["protocolVersion": "2025-11-25"], era),
+            case .result(let discovered) = try step("server/discover", [:], .single)
+        else {
+            Issue.record("no result")
+            return
+        }
+        #expect(begun["instructions"]?.stringValue?.contains("gets the stored outcome") == true)
+        #expect(discovered["instructions"]?.stringValue?.contains("runs again") == true)
+        #expect(discovered["instructions"]?.stringValue?.contains("stored") == false)
+    }
+
     @Test("Tools are the intents, and only they can be called")
     func calls() throws {
         guard case .result(let list) = try step("tools/list", [:], .single) else { return }

@@ -60,10 +60,15 @@ import Testing
             ("https://app.example/client.json", true), ("https://app.example/a?b", true),
             ("https://app.example", false), ("https://app.example/", false), ("http://app.example/c", false),
             ("https://app.example/a/../b", false), ("https://u@app.example/c", false),
+            ("https://app.example/a/%2e%2e/b", false), ("https://app.example/a/.%2E/b", false),
+            ("https://app.example/a/%2E.", false), ("https://app.example/%2e/b", false),
+            ("https://app.example/./b", false), ("https://app.example/a/%2e%2e?b", false),
+            ("https://app.example/a%2eb/...", true), ("https://app.example/a?/%2e%2e/", true),
             ("https://app.example/c#f", false),
         ])
     func documentID(_ id: String, _ isGood: Bool) {
         #expect((ClientMetadataDocument.url(ofClientID: id) != nil) == isGood)
+        #expect(ClientMetadataDocument.host(ofClientID: id) == (isGood ? "app.example" : nil))
     }
 
     @Test(

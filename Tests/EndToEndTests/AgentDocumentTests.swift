@@ -83,6 +83,33 @@ struct AgentDocumentTests {
         #expect(try await eventually { try good.call(token).status == 401 })
     }
 
+    @Test("A document that nobody has authorised yet can be disabled in advance, and is not fetched then")
+    func inAdvance() async throws {
+        let upstream = try RecordingUpstream()
+        let place = try GatewayProcess.makeDirectory()
+        let documents = try Documents(place)
+        defer {
+            upstream.stop()
+            documents.stop()
+        }
+        let gateway = try await GatewayInProcess.start(
+            Self.configuration(upstream.url, "allow_private: true, ca: \"\(documents.certificate)\""),
+            directory: place)
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let id = documents.id("good")
+        #expect(try GatewayProcess.run(["clients", "disable", id], in: place).status == 0)
+        let listed = try GatewayProcess.run(["clients", "list"], in: place)
+        #expect(listed.output.contains(id), "\(listed.output)")
+        expectStatus(try Agent(gateway, clientID: id, redirect: "https://app.example/cb").authorize(ada), 400)
+        #expect(try documents.count() == 0)
+        // What is no id of a client can't be disabled: a mistyped one would be taken for done.
+        for wrong in ["https://localhost", "https://localhost/a/%2e%2e/b", "http://localhost/good"] {
+            let refused = try GatewayProcess.run(["clients", "disable", wrong], in: place)
+            #expect(refused.status == 1 && refused.errors.contains("clients list"), "\(wrong)")
+        }
+    }
+
     @Test("Private addresses are not connected to, and fetches are limited")
     func limits() async throws {
         let upstream = try RecordingUpstream()

@@ -72,6 +72,25 @@ import Testing
         expectStatus(try caller.gateway.request("POST", "/mcp/more", headers: [], body: "{}"), 404)
     }
 
+    @Test("A preflight allows the fields that it asks for, as at every other resource, and to allowed origins alone")
+    func preflight() async throws {
+        let gateway = try await GatewayInProcess.start(
+            ToolCaller.on + "\nserver: {allowed_origins: [\"https://app.example\"]}")
+        defer { gateway.stop() }
+        func ask(_ origin: String) throws -> RawResponse {
+            try gateway.request(
+                "OPTIONS", "/mcp",
+                headers: [
+                    ("Origin", origin), ("Access-Control-Request-Method", "POST"),
+                    ("Access-Control-Request-Headers", "mcp-param-region,authorization"),
+                ])
+        }
+        let allowed = try ask("https://app.example")
+        #expect(allowed.status == 204)
+        #expect(allowed["access-control-allow-headers"] == "mcp-param-region,authorization")
+        #expect(try ask("https://evil.example")["access-control-allow-headers"] == nil)
+    }
+
     @Test("A session belongs to its owner, a call with the same id runs once, and DELETE ends the session")
     func sessions() async throws {
         let gateway = try await GatewayInProcess.start(ToolCaller.on)

@@ -55,6 +55,35 @@ struct OAuthAPITests {
         #expect(good.status == 200 && good.refreshToken != login.refreshToken)
     }
 
+    private static let resources = ["&resource=https://gate.example/mcp", "&resource=https://a.example&resource=b"]
+
+    @Test("A client's own token is for no resource", arguments: resources)
+    func clientResource(_ resource: String) async throws {
+        let fixture = try await APIFixture()
+        let client = try await fixture.client()
+        func ask(_ more: String) async throws -> Answer {
+            let body = "grant_type=client_credentials" + more
+            return try await fixture.send("POST", "/oauth2/token", Ask(body, basic: "\(client.id):\(client.secret)"))
+        }
+        let refused = try await ask(resource)
+        #expect(refused.status == 400 && refused.error == "invalid_target")
+        // A parameter without a value counts as absent.
+        let empty = try await ask("&resource=")
+        #expect(empty.status == 200)
+    }
+
+    @Test("The refresh token of a login is for no resource, and is not used up by asking", arguments: resources)
+    func refreshResource(_ resource: String) async throws {
+        let fixture = try await APIFixture()
+        _ = try await fixture.account()
+        let login = try await fixture.login()
+        let body = "grant_type=refresh_token&refresh_token=\(login.refreshToken ?? "")"
+        let refused = try await fixture.send("POST", "/oauth2/token", Ask(body + resource))
+        #expect(refused.status == 400 && refused.error == "invalid_target")
+        let good = try await fixture.send("POST", "/oauth2/token", Ask(body + "&resource="))
+        #expect(good.status == 200 && good.refreshToken != login.refreshToken)
+    }
+
     @Test("Introspection and revocation ask for the client first")
     func introspection() async throws {
         let fixture = try await APIFixture()

@@ -31,7 +31,7 @@ package struct ProviderConfiguration: Sendable {
     /// Whether an account that has the same verified e-mail is the same person. Without it, issuer and subject are the
     /// only identity.
     package var linkVerifiedEmail: Bool
-    /// Whether e-mails count as verified where the provider does not say so.
+    /// Whether all e-mails count as verified, whatever the provider says.
     package var trustEmail: Bool
     /// Whether the userinfo endpoint is asked in addition to the ID token. For `oauth2` it always is.
     package var asksUserInfo: Bool

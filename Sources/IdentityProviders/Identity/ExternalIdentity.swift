@@ -130,12 +130,12 @@ package struct ExternalIdentity: Sendable, Equatable {
 
     // MARK: What describes
 
-    /// Whether `email_verified` is true, or the text of it, which some providers send. It speaks of `email`, so it
-    /// counts for no claim of another name; with a list of addresses it is what the list says.
+    /// Whether `email_verified` is JSON's true; the text of it is no boolean (OpenID Connect Core 1.0 §5.1) and does not
+    /// count. It speaks of `email`, so it counts for no claim of another name; with a list of addresses it is what the
+    /// list says.
     private static func saysVerified(_ reader: ClaimReader, _ provider: ProviderConfiguration) -> Bool {
         guard provider.claims.email.hasSameBytes(as: "email") || provider.emailsEndpoint != nil else { return false }
-        let value = reader.claims["email_verified"]
-        return value == .bool(true) || value == .string("true")
+        return reader.claims["email_verified"] == .bool(true)
     }
 
     /// Exactly `local@domain`, without white space and control characters.

@@ -110,7 +110,8 @@ struct ClientsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `clients disable`: cannot be undone. Exits with status 1 if there is no such client.
+    /// `clients disable`: cannot be undone. Exits with status 1 if there is no such client. The URL of a metadata
+    /// document is a client before anyone has authorised it, so it is disabled in advance.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disables a client for good; its tokens, and the sessions opened with them, end at once.")
@@ -122,14 +123,27 @@ struct ClientsCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store in
                 let audit = try store.openAudit()
-                let now = SystemClock.milliseconds()
-                let found = try await store.surface.disable(
-                    clientID: clientID, at: now, revokedUntil: store.revokedUntil)
+                var found = try await disable(store)
+                if !found, let host = ClientMetadataDocument.host(ofClientID: clientID) {
+                    // Two transactions: whoever authorises it in between has a grant that the second one ends.
+                    try await store.surface.keep(
+                        documentClient: ClientRecord(
+                            clientID: clientID, tenantID: "", name: host, secretHash: [], scope: [],
+                            createdAt: SystemClock.milliseconds(), isPublic: true,
+                            origin: AuthorizationClient.Origin.document.rawValue))
+                    found = try await disable(store)
+                }
                 guard found else { throw CommandFailure("no such client: see 'gatehouse clients list'") }
                 try audit.record("client.disabled", ["client_id": .string(clientID)])
                 let name = TerminalText.escaped(clientID)
                 Terminal.notice("disabled \(name): it is refused, its tokens and their sessions have ended")
             }
+        }
+
+        /// Whether there was such a client.
+        private func disable(_ store: CommandStore) async throws -> Bool {
+            try await store.surface.disable(
+                clientID: clientID, at: SystemClock.milliseconds(), revokedUntil: store.revokedUntil)
         }
     }
 }
