@@ -80,7 +80,7 @@ struct ConfigurationRules {
             for server in servers where !configuration.isAuthorizationServer(server) {
                 refuse(
                     "routes[\(index)].resource.authorization_servers",
-                    "'\(server)' is neither 'tokens.issuer' nor one of 'issuers' with exactly one tenant")
+                    "\(FoundText.quoted(server)) is neither 'tokens.issuer' nor one of 'issuers' with exactly one tenant")
             }
         }
     }
@@ -100,7 +100,7 @@ struct ConfigurationRules {
         for name in configuration.protectedResources(issuer: issuer).map(\.identifier) where audience.contains(name) {
             refuse(
                 "tokens.audience", at: ["tokens.audience"],
-                "'\(name)' is the identifier of a resource, whose tokens must pass nowhere else")
+                "\(FoundText.quoted(name)) is the identifier of a resource, whose tokens must pass nowhere else")
         }
         if let domain = configuration.passkeys.rpID, !PasskeysConfiguration.mayUse(domain, issuer: issuer) {
             refuse(
