@@ -24,7 +24,9 @@ struct FoundTextTests {
 
     @Test(
         "No fault shows a password of a variable",
-        arguments: ["GATEHOUSE_RUNTIME_URL", "GATEHOUSE_TRACING_OTLP", "GATEHOUSE_LOG_LEVEL", "GATEHOUSE_SERVER_LISTEN"])
+        arguments: [
+            "GATEHOUSE_RUNTIME_URL", "GATEHOUSE_TRACING_OTLP", "GATEHOUSE_LOG_LEVEL", "GATEHOUSE_SERVER_LISTEN",
+        ])
     func hidesInVariables(name: String) {
         let found = faults("", environment: [name: "ftp://u:hunter2@h.example/x"])
         #expect(found.count == 1 && found.first?.contains("hunter2") == false, "\(found)")
