@@ -39,7 +39,8 @@ struct ConfigurationLoader: Sendable {
         ConfigurationChecks.check(&draft, place: file ?? "configuration", faults: &faults, warnings: &warnings)
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
         return LoadedConfiguration(
-            configuration: draft.configuration, warnings: warnings, file: file, places: draft.places)
+            configuration: draft.configuration, warnings: warnings, file: file, places: draft.places,
+            stateURLFile: draft.stateURLFile)
     }
 
     // MARK: The file
