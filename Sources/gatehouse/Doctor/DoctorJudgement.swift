@@ -12,8 +12,8 @@ struct DoctorJudgement {
     /// All checks, in the order of the report.
     var findings: [DoctorFinding] {
         let judged =
-            file + secretFiles + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins + callers
-            + dependencies + audit + disks
+            file + secretFiles + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins
+            + callers + dependencies + audit + disks
         return warnings(besides: judged) + judged
     }
 
