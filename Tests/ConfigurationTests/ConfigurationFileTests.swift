@@ -22,6 +22,13 @@ struct ConfigurationFileTests {
         }
     }
 
+    @Test("An empty variable names no file, and an empty flag is named in the fault")
+    func emptyNames() throws {
+        #expect(try load("log: {level: debug}\n", environment: ["GATEHOUSE_CONFIG": ""]).file == "config/gatehouse.yaml")
+        let error = #expect(throws: ConfigurationFaults.self) { try load(file: "") }
+        #expect(error?.faults.first?.description.hasPrefix("--config: no such file") == true)
+    }
+
     @Test("Every kind of value is read")
     func readsValues() throws {
         let configuration = try load(

@@ -27,7 +27,7 @@ struct ConfigurationLoader: Sendable {
         var draft = ConfigurationDraft()
         var faults: [ConfigurationFault] = []
         var warnings: [ConfigurationFault] = []
-        let file = readFile(named ?? environment[Self.fileVariable], into: &draft, faults: &faults)
+        let file = readFile(self.named(named), into: &draft, faults: &faults)
         applyEnvironment(to: &draft, faults: &faults)
         for flag in flags {
             apply(flag.value, to: flag.key, from: flag.name, &draft, &faults)
@@ -45,6 +45,11 @@ struct ConfigurationLoader: Sendable {
 
     // MARK: The file
 
+    /// The file that is named by `--config`, or else by the variable; an empty variable counts as none.
+    func named(_ file: String?) -> String? {
+        file ?? environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     private func readFile(
         _ named: String?, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]
     ) -> String? {
@@ -53,7 +58,7 @@ struct ConfigurationLoader: Sendable {
             guard let bytes = try contents(file) else {
                 if named != nil {
                     let message = "no such file: correct --config or \(Self.fileVariable), or create it"
-                    faults.append(.init(place: file, message: message))
+                    faults.append(.init(place: file.isEmpty ? "--config" : file, message: message))
                 }
                 return nil
             }
