@@ -50,13 +50,10 @@ struct DoctorSurvey {
         return await DoctorFetch.get("\(issuer)/.well-known/oauth-authorization-server")
     }
 
-    /// The files of `state.url_file`, `keys.passphrase_file` and `client_secret_file`, where there are such. Only their
-    /// permissions are read.
+    /// The files of `state.url_file` and `client_secret_file`, where there are such. Only their permissions are read. A
+    /// passphrase that others can read is a fault of the configuration, and no command comes this far.
     private func secretFiles() -> [(key: String, entry: DoctorFacts.Entry)] {
-        var files = [
-            (key: "state.url_file", path: loaded.stateURLFile),
-            (key: "keys.passphrase_file", path: configuration.keys.passphraseFile),
-        ]
+        var files = [(key: "state.url_file", path: loaded.stateURLFile)]
         for (index, provider) in configuration.identityProviders.enumerated() {
             files.append((key: "identity_providers[\(index)].client_secret_file", path: provider.clientSecretFile))
         }
