@@ -62,7 +62,8 @@ extension GatewayConfiguration {
     private static func target(_ url: String) throws -> UpstreamTarget {
         guard let target = UpstreamTarget(url) else {
             throw GatewayError(
-                .upstreamURL, "'\(url)' is no upstream: give http://HOST[:PORT], https://HOST[:PORT] or unix:/PATH")
+                .upstreamURL,
+                "an upstream or runtime.url is no address: give http://HOST[:PORT], https://HOST[:PORT] or unix:/PATH")
         }
         return target
     }

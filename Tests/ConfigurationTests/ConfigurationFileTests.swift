@@ -22,6 +22,14 @@ struct ConfigurationFileTests {
         }
     }
 
+    @Test("An empty variable names no file, and an empty flag is named in the fault")
+    func emptyNames() throws {
+        let loaded = try load("log: {level: debug}\n", environment: ["GATEHOUSE_CONFIG": ""])
+        #expect(loaded.file == "config/gatehouse.yaml")
+        let error = #expect(throws: ConfigurationFaults.self) { try load(file: "") }
+        #expect(error?.faults.first?.description.hasPrefix("--config: no such file") == true)
+    }
+
     @Test("Every kind of value is read")
     func readsValues() throws {
         let configuration = try load(

@@ -40,6 +40,15 @@ struct KeyPassphraseSettingTests {
         #expect(error?.message.hasPrefix("keys.passphrase_file: \(file.path) is open to others") == true)
     }
 
+    @Test("A fault of its file names the key once")
+    func faultOfTheFile() throws {
+        let loaded = try load("keys: {passphrase_file: /nowhere/passphrase}\n", file: "g.yaml")
+        let error = #expect(throws: ConfigurationFaults.self) { try NamedFiles.passphrase(of: loaded) }
+        let fault = try #require(error?.faults.first?.description)
+        #expect(fault.hasPrefix("g.yaml:1:25: keys.passphrase_file: "), "\(fault)")
+        #expect(fault.ranges(of: "keys.passphrase_file").count == 1, "\(fault)")
+    }
+
     @Test("Both at once, nothing, and too much are faults that do not repeat it")
     func faultsOfTheVariable() {
         let name = KeyPassphrase.variable

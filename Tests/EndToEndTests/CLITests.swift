@@ -197,7 +197,7 @@ import Testing
                 try users("add", "b@example.com", "--tenant", "acme", "--password-stdin", input: input), 1, "password")
         }
         let nameless = try users("add", "nobody", "--tenant", "acme", "--password-stdin", input: "abc")
-        Self.expectFailure(nameless, 1, "e-mail")
+        Self.expectFailure(nameless, 2, "e-mail")
         Self.expectFailure(try users("disable", "nobody@example.com"), 1, "users list")
         let list = try users("list", "--json").output
         let rows = try JSONSerialization.jsonObject(with: Data(list.utf8)) as? [[String: Any]]
@@ -209,6 +209,22 @@ import Testing
         defer { gateway.stop() }
         let both = TestUser(email: "ada@example.com", password: "two lines\n", tenant: "acme")
         expectStatus(try gateway.attemptLogin(both), 200, "one final newline is dropped, not two")
+    }
+
+    @Test("An e-mail or a tenant of a wrong form is wrong usage, and makes no store")
+    func wrongNames() throws {
+        let place = try GatewayProcess.makeDirectory()
+        let store = place.appendingPathComponent("new.sqlite")
+        for arguments in [
+            ["users", "add", "notanemail", "--password-stdin"],
+            ["users", "add", "a@b.example", "--tenant", "bad tenant", "--password-stdin"],
+            ["clients", "add", "name", "--tenant", "bad tenant"],
+        ] {
+            let result = try GatewayProcess.run(
+                arguments + ["--state", "sqlite:\(store.path)"], in: place, input: "a password\n", stateful: false)
+            Self.expectFailure(result, 2)
+            #expect(!FileManager.default.fileExists(atPath: store.path), "\(arguments)")
+        }
     }
 
     @Test("What the command line ends has ended in a running gateway within a second")

@@ -1,5 +1,3 @@
-import JOSE
-
 /// The forms of values, each with a fault that says which was expected.
 extension ProfileReader {
     /// The members of a mapping; only these keys are known.
@@ -13,9 +11,8 @@ extension ProfileReader {
         for (name, value) in mapping {
             let text = name.text ?? ""
             guard known.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else {
-                let shown = TerminalText.escaped(String(text.prefix(60)))
                 let nearest = NearestKey.nearest(to: text, among: known) ?? ""
-                throw fault(name, key, "'\(shown)' is no key here: did you mean '\(nearest)'?")
+                throw fault(name, key, "'\(FoundText.name(text))' is no key here: did you mean '\(nearest)'?")
             }
             members.append((text, value))
         }

@@ -1,5 +1,4 @@
 import HostileTokens
-import JOSE
 
 /// Reads a profile. The first fault is thrown with its line.
 struct ProfileReader {

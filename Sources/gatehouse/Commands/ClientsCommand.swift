@@ -36,7 +36,8 @@ struct ClientsCommand: AsyncParsableCommand {
         var json = false
         @OptionGroup var options: StateOptions
 
-        /// Refuses contradicting flags, redirect URIs of a form that is not allowed, and a public client without one.
+        /// Refuses contradicting flags, redirect URIs of a form that is not allowed, a public client without one, and a
+        /// tenant of a wrong form.
         func validate() throws {
             if isPublic, isConfidential {
                 throw ValidationError("--public and --confidential contradict each other: give one of them")
@@ -49,6 +50,7 @@ struct ClientsCommand: AsyncParsableCommand {
             if isPublic, redirectURIs.isEmpty {
                 throw ValidationError("a public client needs --redirect-uri: without it, it could get no token")
             }
+            try StateOptions.requireTenant(tenant)
         }
 
         func run() async throws {

@@ -12,7 +12,8 @@ struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Has the running gateway read its configuration again.",
         discussion: """
-            The file is checked first. Sockets and requests in progress go on. Exits 0 when the configuration is in use, \
+            The file that --config names is checked first, and says where server.admin is; the gateway reads the file \
+            that it was started with, so name the same. Sockets and requests in progress go on. Exits 0 when the configuration is in use, \
             1 when no gateway answers at server.admin, 2 when the configuration is refused, which changes nothing.
             """)
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EdgeConfiguration
+import SecurityGuard
 import StateSurface
 
 /// `--state` and `--config`, which every command that uses the store takes.
@@ -13,6 +14,12 @@ struct StateOptions: ParsableArguments {
     func load() throws(ConfigurationFaults) -> GatewayConfiguration {
         let flags = state.map { [ConfigurationFlag(name: "--state", key: "state.url", value: $0)] } ?? []
         return try configuration.load(flags: flags, warn: false).configuration
+    }
+
+    /// Refuses a `--tenant` that can be the name of none, as wrong usage.
+    static func requireTenant(_ tenant: String?) throws {
+        guard let tenant, !NameRule.isTenant(tenant) else { return }
+        throw ValidationError("a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
     }
 
     /// Opens the store, runs `body`, and closes the store, also if `body` throws.

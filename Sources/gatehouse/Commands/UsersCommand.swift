@@ -32,6 +32,14 @@ struct UsersCommand: AsyncParsableCommand {
         var passwordStdin = false
         @OptionGroup var options: StateOptions
 
+        /// Refuses an e-mail or a tenant of a wrong form before there is a password or a store.
+        func validate() throws {
+            guard NameRule.isEmail(Accounts.emailKey(email)) else {
+                throw ValidationError("an e-mail is local@domain in at most 254 bytes, without spaces")
+            }
+            try StateOptions.requireTenant(tenant)
+        }
+
         func run() async throws {
             // A configuration that can't be used is reported before a password is asked for.
             _ = try options.load()

@@ -27,7 +27,7 @@ struct ConfigurationLoader: Sendable {
         var draft = ConfigurationDraft()
         var faults: [ConfigurationFault] = []
         var warnings: [ConfigurationFault] = []
-        let file = readFile(named ?? environment[Self.fileVariable], into: &draft, faults: &faults)
+        let file = readFile(self.named(named), into: &draft, faults: &faults)
         applyEnvironment(to: &draft, faults: &faults)
         for flag in flags {
             apply(flag.value, to: flag.key, from: flag.name, &draft, &faults)
@@ -39,10 +39,16 @@ struct ConfigurationLoader: Sendable {
         ConfigurationChecks.check(&draft, place: file ?? "configuration", faults: &faults, warnings: &warnings)
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
         return LoadedConfiguration(
-            configuration: draft.configuration, warnings: warnings, file: file, places: draft.places)
+            configuration: draft.configuration, warnings: warnings, file: file, places: draft.places,
+            stateURLFile: draft.stateURLFile)
     }
 
     // MARK: The file
+
+    /// The file that is named by `--config`, or else by the variable; an empty variable counts as none.
+    func named(_ file: String?) -> String? {
+        file ?? environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     /// Reads the file into the draft. A file that was not named may be missing.
     private func readFile(
@@ -53,7 +59,7 @@ struct ConfigurationLoader: Sendable {
             guard let bytes = try contents(file) else {
                 if named != nil {
                     let message = "no such file: correct --config or \(Self.fileVariable), or create it"
-                    faults.append(.init(place: file, message: message))
+                    faults.append(.init(place: file.isEmpty ? "--config" : file, message: message))
                 }
                 return nil
             }

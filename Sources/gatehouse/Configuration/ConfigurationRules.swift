@@ -1,5 +1,6 @@
 import AuthorizationServer
 import EdgeConfiguration
+import EdgeCore
 import Experience
 import Foundation
 
@@ -32,17 +33,27 @@ struct ConfigurationRules {
                 "server.tls", at: ["server.tls.certificate", "server.tls.key"],
                 "TLS needs both 'certificate' and 'key': add the other, or remove both")
         }
-        let listen = configuration.server.listen
-        if listen.port != 0 || listen.path != nil, configuration.server.admin == listen {
-            refuse(
-                "server.admin", at: ["server.admin", "server.listen"],
-                "must not be the public listener: use another port or path")
+        if let message = complaintAboutAdmin {
+            refuse("server.admin", at: ["server.admin", "server.listen"], message)
         }
         if configuration.server.proxyProtocol, configuration.server.trustedProxies.isEmpty {
             refuse(
                 "server.proxy_protocol", at: ["server.proxy_protocol"],
                 "needs server.trusted_proxies: without it every connection is reset; list the balancers")
         }
+    }
+
+    /// Why `server.admin` may take connections of the public: nil if it can't. With `server.reuse_port` the system lets
+    /// both listen on the same port and gives either of them a connection. A name may stand for any address.
+    private var complaintAboutAdmin: String? {
+        let listen = configuration.server.listen
+        guard let admin = configuration.server.admin, listen.port != 0 || listen.path != nil else { return nil }
+        if admin == listen { return "must not be the public listener: use another port or path" }
+        guard admin.path == nil, listen.path == nil, admin.port == listen.port else { return nil }
+        let addresses = [admin, listen].compactMap { IPAddress.bytes(of: $0.host) }
+            .filter { address in address.contains { $0 != 0 } }
+        if addresses.count == 2, addresses.first != addresses.last { return nil }
+        return "has the port of the public listener, which may be the same: use another port"
     }
 
     /// The audit log and the access log must not be one file.
@@ -83,7 +94,8 @@ struct ConfigurationRules {
             for server in servers where !configuration.isAuthorizationServer(server) {
                 refuse(
                     "routes[\(index)].resource.authorization_servers",
-                    "'\(server)' is neither 'tokens.issuer' nor one of 'issuers' with exactly one tenant")
+                    "\(FoundText.quoted(server)) is neither 'tokens.issuer' nor one of 'issuers' with exactly one "
+                        + "tenant")
             }
         }
     }
@@ -103,7 +115,7 @@ struct ConfigurationRules {
         for name in configuration.protectedResources(issuer: issuer).map(\.identifier) where audience.contains(name) {
             refuse(
                 "tokens.audience", at: ["tokens.audience"],
-                "'\(name)' is the identifier of a resource, whose tokens must pass nowhere else")
+                "\(FoundText.quoted(name)) is the identifier of a resource, whose tokens must pass nowhere else")
         }
         if let domain = configuration.passkeys.rpID, !PasskeysConfiguration.mayUse(domain, issuer: issuer) {
             refuse(

@@ -1,4 +1,3 @@
-import JOSE
 import Yams
 
 /// One value of the file with its place.
@@ -95,7 +94,7 @@ extension FileValue {
             .composer(_, let problem, let mark, _):
             return fault(mark, "not YAML: \(problem)")
         case .duplicatedKeysInMapping(let names, let context):
-            let shown = names.map { "'\(TerminalText.escaped(String($0.prefix(60))))'" }.joined(separator: ", ")
+            let shown = names.map { "'\(FoundText.name($0))'" }.joined(separator: ", ")
             return fault(context.mark, "\(shown) more than once in the same mapping: keep one")
         case .reader(let problem, _, _, _):
             return ConfigurationFault(place: file, message: "not YAML: \(problem)")

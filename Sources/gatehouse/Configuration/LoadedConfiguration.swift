@@ -9,10 +9,13 @@ struct LoadedConfiguration: Sendable {
     let file: String?
     /// Where each key was given, by key: `FILE:LINE:COLUMN`, a variable or a flag.
     var places: [String: String] = [:]
+    /// The file of `state.url_file`; nil if `state.url` was given itself.
+    var stateURLFile: String?
 
     /// The same with another configuration: keys that need a restart keep what they were.
     func with(_ configuration: GatewayConfiguration) -> LoadedConfiguration {
-        LoadedConfiguration(configuration: configuration, warnings: warnings, file: file, places: places)
+        LoadedConfiguration(
+            configuration: configuration, warnings: warnings, file: file, places: places, stateURLFile: stateURLFile)
     }
 
     /// Where a key was given, or the nearest one above it; the file for one that was not.

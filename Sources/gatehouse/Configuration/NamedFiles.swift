@@ -23,7 +23,10 @@ enum NamedFiles {
             return try loaded.configuration.keys.readPassphrase()
         } catch {
             let key = "keys.passphrase_file"
-            let fault = ConfigurationFault(place: loaded.place(of: key), key: key, message: error.message)
+            // The message names the key for those who embed the gateway, and a fault names it by itself.
+            let named = "\(key): "
+            let message = error.message.hasPrefix(named) ? String(error.message.dropFirst(named.count)) : error.message
+            let fault = ConfigurationFault(place: loaded.place(of: key), key: key, message: message)
             throw ConfigurationFaults(faults: [fault])
         }
     }

@@ -80,7 +80,7 @@ enum RouteSettings {
         guard !ownNames.contains(lowered), !lowered.hasPrefix("x-gatehouse-"), !lowered.hasPrefix("x-forwarded-")
         else { return "'\(name)' is written by the gateway itself" }
         let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
-        return isPlain ? nil : "expected a value of visible ASCII for '\(name)'"
+        return isPlain ? nil : "expected a value of visible ASCII for '\(FoundText.name(name))'"
     }
 }
 

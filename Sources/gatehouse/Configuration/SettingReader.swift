@@ -1,5 +1,3 @@
-import JOSE
-
 /// Stores the values of one mapping of the file in a `Root`, and collects all faults.
 struct SettingReader<Root> {
     let settings: [Setting<Root>]
@@ -153,8 +151,7 @@ struct SettingReader<Root> {
     /// The message for an unknown key, with the most similar key: one of the same mapping, unless another section has a
     /// key of exactly this name.
     private func unknown(_ key: String, prefix: String, label: String) -> String {
-        let shown = TerminalText.escaped(String(key.prefix(60)))
-        let message = "unknown key '\(label)\(prefix)\(shown)'"
+        let message = "unknown key '\(label)\(prefix)\(FoundText.name(key))'"
         if prefix.isEmpty, settings.contains(where: { $0.key == key && key.contains(".") }) {
             let parts = key.split(separator: ".")
             return "\(message): write '\(parts.last ?? "")' below '\(parts.dropLast().joined(separator: "."))'"

@@ -1,5 +1,3 @@
-import JOSE
-
 /// The format of a value in a file, a variable or a flag: how it is parsed and written.
 struct ValueFormat<Value: Sendable>: Sendable {
     /// A description that completes the sentence "expected …".
@@ -15,14 +13,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
     func value(of text: String) throws(Complaint) -> Value {
         if let value = read(text) { return value }
         guard !isSecret else { throw Complaint("expected \(expects)") }
-        throw Complaint("expected \(expects), found \(quoted(text))")
-    }
-
-    /// A text as it is quoted in messages: at most 60 characters, with control characters escaped.
-    private func quoted(_ text: String) -> String {
-        guard !text.isEmpty else { return "nothing" }
-        let shown = TerminalText.escaped(String(text.prefix(60)))
-        return text.count > 60 ? "'\(shown)…'" : "'\(shown)'"
+        throw Complaint("expected \(expects), found \(FoundText.quoted(text))")
     }
 }
 

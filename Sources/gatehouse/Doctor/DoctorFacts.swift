@@ -123,6 +123,8 @@ struct DoctorFacts: Sendable {
     var now: Int64
     /// The file of the configuration; nil if there is none.
     var file: Entry?
+    /// The files that hold one secret each, with the keys that name them.
+    var secretFiles: [(key: String, entry: Entry)] = []
     var keys = Keys()
     var store: Store
     /// The leaf of `server.tls.certificate`; nil without TLS.

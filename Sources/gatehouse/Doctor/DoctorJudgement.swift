@@ -12,8 +12,8 @@ struct DoctorJudgement {
     /// All checks, in the order of the report.
     var findings: [DoctorFinding] {
         let judged =
-            file + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins + callers
-            + dependencies + audit + disks
+            file + secretFiles + keys + store + postgres + gateway + limits + issuer + certificate + exposure + origins
+            + callers + dependencies + audit + disks
         return warnings(besides: judged) + judged
     }
 
@@ -113,7 +113,7 @@ struct DoctorJudgement {
     private var file: [DoctorFinding] {
         guard let file = facts.file, file.mode & 0o004 != 0 else { return [] }
         var secrets: [String] = []
-        if loaded.place(of: "state.url").hasPrefix(file.path),
+        if loaded.stateURLFile == nil, loaded.place(of: "state.url").hasPrefix(file.path),
             URLText.redacted(configuration.state.url) != configuration.state.url
         {
             secrets.append("state.url")
@@ -123,6 +123,15 @@ struct DoctorJudgement {
         }
         return secrets.map {
             .wrong("config", $0, "holds a secret in a file that everyone can read", "chmod 640 \(file.path)")
+        }
+    }
+
+    /// Whether the files that hold one secret each can be read by every user of the machine.
+    private var secretFiles: [DoctorFinding] {
+        facts.secretFiles.filter { $0.entry.mode & 0o004 != 0 }.map { file in
+            .wrong(
+                "config", file.key, "\(file.entry.path) holds a secret, and everyone can read it",
+                "chmod 640 \(file.entry.path)")
         }
     }
 

@@ -20,6 +20,7 @@ struct DoctorSurvey {
         facts.issuer = issuer
         facts.dependencies = await dependencies
         facts.file = loaded.file.flatMap(DoctorFiles.entry)
+        facts.secretFiles = secretFiles()
         facts.keys = keys()
         facts.certificate = configuration.server.tls.flatMap { DoctorFiles.leaf(of: $0.certificate) }
         facts.disks = disks()
@@ -47,6 +48,18 @@ struct DoctorSurvey {
             return nil
         }
         return await DoctorFetch.get("\(issuer)/.well-known/oauth-authorization-server")
+    }
+
+    /// The files of `state.url_file` and `client_secret_file`, where there are such. Only their permissions are read. A
+    /// passphrase that others can read is a fault of the configuration, and no command comes this far.
+    private func secretFiles() -> [(key: String, entry: DoctorFacts.Entry)] {
+        var files = [(key: "state.url_file", path: loaded.stateURLFile)]
+        for (index, provider) in configuration.identityProviders.enumerated() {
+            files.append((key: "identity_providers[\(index)].client_secret_file", path: provider.clientSecretFile))
+        }
+        return files.compactMap { file in
+            file.path.flatMap(DoctorFiles.entry).map { (key: file.key, entry: $0) }
+        }
     }
 
     /// The key directory, its PEM files and its index. Only permissions are read, not the keys.

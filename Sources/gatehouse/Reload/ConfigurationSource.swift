@@ -25,7 +25,7 @@ struct ConfigurationSource: Sendable {
     }
 
     private var path: String {
-        file ?? loader.environment[ConfigurationLoader.fileVariable] ?? ConfigurationLoader.defaultFile
+        loader.named(file) ?? ConfigurationLoader.defaultFile
     }
 
     /// The bytes of the file that would be read; nil where there is none or it can't be read.

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import gatehouse
+
+@Suite("What the doctor says of files that hold a secret")
+struct DoctorSecretFilesTests {
+    private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+
+    /// The findings about secrets of a configuration, all of whose files have these permissions.
+    private func findings(mode: Int) async throws -> [DoctorFinding] {
+        let manager = FileManager.default
+        try manager.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? manager.removeItem(at: directory) }
+        let (file, url, secret) = (path("g.yaml"), path("url"), path("secret"))
+        let yaml = """
+            state: {url_file: '\(url)'}
+            server: {admin: off}
+            identity_providers:
+              - name: a
+                issuer: https://127.0.0.1:1
+                client_id: b
+                client_secret_file: '\(secret)'
+            """
+        for (name, text) in [(file, yaml), (url, "postgres://g:hunter2@127.0.0.1:1/g"), (secret, "hunter2hunter2")] {
+            try text.write(toFile: name, atomically: true, encoding: .utf8)
+            try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: name)
+        }
+        let loader = ConfigurationLoader(environment: [:]) { path in
+            FileManager.default.contents(atPath: path).map { Array($0) }
+        }
+        let loaded = try loader.load(file: file)
+        let facts = await DoctorSurvey(loaded: loaded).facts()
+        return DoctorJudgement(loaded: loaded, facts: facts).findings
+            .filter { $0.check == "config" && $0.message.contains("secret") }
+    }
+
+    private func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+    @Test("A file of a secret that everyone can read is named, and not the configuration that names it")
+    func open() async throws {
+        let found = try await findings(mode: 0o644)
+        #expect(found.map(\.key) == ["state.url_file", "identity_providers[0].client_secret_file"])
+        #expect(found.first?.message.hasPrefix(path("url")) == true)
+        #expect(found.last?.message.hasPrefix(path("secret")) == true)
+    }
+
+    @Test("Files for a group are in order")
+    func closed() async throws {
+        let found = try await findings(mode: 0o640)
+        #expect(found.isEmpty)
+    }
+}
