@@ -171,7 +171,8 @@ private func makeRuntime(
             lifetime: sessions.lifetime, perUser: sessions.perUser, clockSkew: configuration.tokens.clockSkew),
         realms: gateway.realms, clock: gateway.clock,
         agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
-        audit: { event in gateway.record(event) })
+        audit: { event in gateway.record(event) },
+        familyEnded: { gateway.record(AuditEvent(.familyEnded, reason: "home_expired", familyID: $0)) })
 }
 
 /// What fetches the metadata documents of agents, from servers that the system's roots or `clients.ca` vouch for.

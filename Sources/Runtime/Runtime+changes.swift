@@ -76,7 +76,7 @@ extension Runtime {
 
     /// Records a durable change in the audit log.
     package func report(_ write: SessionWrite) {
-        if write.after.state == .expired, write.before?.state != .expired { return keeper.expired(write.after) }
+        if write.after.state == .expired, write.before?.state != .expired { return keeper.expired(write.after, []) }
         guard var name = write.audit else { return }
         if name == .upgraded, write.before?.epoch == write.after.epoch { name = .repeated }
         audit(SessionAudit(name, SessionSnapshot(write.after)))
@@ -89,9 +89,9 @@ extension Runtime {
         return session.used(at: clock())
     }
 
-    /// Records in the audit log that a session was found to have expired.
+    /// Records in the audit log that a session was found to have expired, and what ended with it.
     package func report(_ refusal: SessionRefusal) {
-        if let expired = refusal.expired { keeper.expired(expired) }
+        if let expired = refusal.expired { keeper.expired(expired, refusal.families) }
     }
 
     /// The session that was opened and its secret, which is returned only here.

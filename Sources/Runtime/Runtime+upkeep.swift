@@ -57,13 +57,14 @@ extension Runtime {
         try await uses.flush(to: store)
     }
 
-    /// Marks expired sessions. Uses are written first, so that a session in use is not found idle.
+    /// Marks expired sessions, and ends the families that were at home in them. Uses are written first, so that a session in use is not found idle.
     func expireSessions() async throws {
         try await flushUses()
         while true {
             let expired = try await store.expireSessions(now: clock(), limit: Self.batch)
-            for id in expired { audit(SessionAudit(.expired, sessionID: id)) }
-            guard expired.count >= Self.batch else { return }
+            for id in expired.ids { audit(SessionAudit(.expired, sessionID: id)) }
+            reportEnded(expired.families)
+            guard expired.ids.count >= Self.batch else { return }
             await Task.yield()
         }
     }

@@ -34,18 +34,22 @@ package final class Runtime: Sendable {
     let notices: Notices
     let running = Atomic<Int>(0)
     let audit: SessionAuditSink
+    let familyEnded: @Sendable (_ familyID: String) -> Void
     private let subscription: Subscription
 
     /// - Parameters:
     ///   - realms: realms in addition to the built-in ones.
     ///   - nodeID: the id of this node instance, unique for each run of the process.
     ///   - pendingUses: of how many sessions a use may wait to be written.
+    ///   - familyEnded: called for a family that has ended because its home was found to have expired. Its tokens are
+    ///     revoked by the store's feed.
     package init(
         state: any RuntimeStore, trafficCop: TrafficCop, policy: SessionPolicy = SessionPolicy(),
         realms: [any Realm] = [],
         clock: @escaping @Sendable () -> Milliseconds, nodeID: String = Runtime.makeNodeID(),
         agentLimits: AgentLimits = AgentLimits(), pendingUses: Int = 200_000,
-        audit: @escaping SessionAuditSink = { _ in }
+        audit: @escaping SessionAuditSink = { _ in },
+        familyEnded: @escaping @Sendable (_ familyID: String) -> Void = { _ in }
     ) {
         let view = SessionView()
         let uses = SessionUses(capacity: pendingUses)
@@ -62,10 +66,14 @@ package final class Runtime: Sendable {
         self.agentLimits = agentLimits
         self.notices = notices
         self.audit = audit
+        self.familyEnded = familyEnded
         self.tickets = TicketBook(store: state, nodeID: nodeID, clockSkew: policy.clockSkew)
         self.keeper = SessionKeeper(
             store: state, lifecycle: SessionLifecycle(policy: policy), uses: uses, clock: clock,
-            expired: { audit(SessionAudit(.expired, SessionSnapshot($0))) })
+            expired: { record, families in
+                audit(SessionAudit(.expired, SessionSnapshot(record)))
+                Self.report(families, to: audit, familyEnded)
+            })
         self.runner = IntentRunner(
             store: state, realms: Self.builtInRealms + realms, uses: uses, nodeID: nodeID, limits: agentLimits,
             clock: clock)

@@ -67,7 +67,12 @@ extension SignInService {
             case .leave(let home)
             where write.isGrant || home.familyID?.hasSameBytes(as: write.familyID) == true:
                 return try write.write(in: transaction) ? .done(home) : .lost
-            case .refuse(let refusal): endings.note(refusal)
+            case .refuse(let refusal):
+                endings.note(refusal)
+                // A home that has just been found to have expired has ended its family.
+                if refusal.endedFamilyIDs.contains(where: { $0.hasSameBytes(as: write.familyID) }) {
+                    return .ended(endings)
+                }
             case .leave, .write: break
             }
             try endings.endFamily(write.familyID, in: transaction)

@@ -138,8 +138,8 @@ package enum SessionStoreConformance {
         let touched = try #require(try await store.session(id: "ses_7"))
         #expect(touched.lastSeenAt == Sample.now + 50_000)
         #expect(touched.version == 0)
-        #expect(try await store.expireSessions(now: Sample.now + 109_999, limit: 500).isEmpty)
-        #expect(try await store.expireSessions(now: Sample.now + 110_000, limit: 500).count == 150)
+        #expect(try await store.expireSessions(now: Sample.now + 109_999, limit: 500).ids.isEmpty)
+        #expect(try await store.expireSessions(now: Sample.now + 110_000, limit: 500).ids.count == 150)
         // Not even a late use revives them.
         try await store.touch(sessions: [("ses_7", Sample.now + 115_000)])
         #expect(try await store.session(id: "ses_7")?.lastSeenAt == Sample.now + 50_000)
@@ -151,16 +151,16 @@ package enum SessionStoreConformance {
         try await store.touch(sessions: [(session.id, Sample.now + 30_000)])
         #expect(try await store.replace(session: session))
         #expect(try await store.session(id: session.id)?.lastSeenAt == Sample.now + 30_000)
-        #expect(try await store.expireSessions(now: Sample.now + 60_000, limit: 10).isEmpty)
-        #expect(try await store.expireSessions(now: Sample.now + 90_000, limit: 10) == [session.id])
+        #expect(try await store.expireSessions(now: Sample.now + 60_000, limit: 10).ids.isEmpty)
+        #expect(try await store.expireSessions(now: Sample.now + 90_000, limit: 10).ids == [session.id])
     }
 
     @Sendable private static func expiry(_ place: StorePlace<Store>) async throws {
         let store = try await place.open()
         for index in 0..<5 { try await store.insert(session: Sample.session("ses_\(index)", secret: index)) }
-        #expect(try await store.expireSessions(now: Sample.now + 60_000, limit: 3).count == 3)
-        #expect(try await store.expireSessions(now: Sample.now + 60_000, limit: 3).count == 2)
-        #expect(try await store.expireSessions(now: Sample.now, limit: 3).isEmpty)
+        #expect(try await store.expireSessions(now: Sample.now + 60_000, limit: 3).ids.count == 3)
+        #expect(try await store.expireSessions(now: Sample.now + 60_000, limit: 3).ids.count == 2)
+        #expect(try await store.expireSessions(now: Sample.now, limit: 3).ids.isEmpty)
         let again = try await place.open()
         let session = try #require(try await again.session(id: "ses_0"))
         #expect(session.state == .expired)

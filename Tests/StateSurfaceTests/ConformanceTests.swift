@@ -101,6 +101,11 @@ struct ConformanceTests {
         try await backend.check(rule) { $0 }
     }
 
+    @Test(arguments: Backend.available, HomeExpiryConformance.rules)
+    func homes(_ backend: Backend, _ rule: StoreRule<HomeExpiryConformance.Store>) async throws {
+        try await backend.check(rule) { $0 }
+    }
+
     @Test(arguments: Backend.available, StateSurfaceConformance.rules)
     func together(_ backend: Backend, _ rule: StoreRule<StateSurfaceConformance.Store>) async throws {
         try await backend.check(rule) { $0 }

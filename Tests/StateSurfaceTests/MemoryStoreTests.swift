@@ -66,6 +66,11 @@ struct MemoryStoreTests {
         try await check(rule) { $0 }
     }
 
+    @Test(arguments: HomeExpiryConformance.rules)
+    func homes(_ rule: StoreRule<HomeExpiryConformance.Store>) async throws {
+        try await check(rule) { $0 }
+    }
+
     @Test(arguments: StateSurfaceConformance.rules)
     func together(_ rule: StoreRule<StateSurfaceConformance.Store>) async throws {
         try await check(rule) { $0 }

@@ -63,6 +63,23 @@ extension Runtime {
         for id in sessionIDs { note(.ended, sessionID: id, reason: reason) }
     }
 
+    /// Records that families have ended because their homes expired, with their guests.
+    func reportEnded(_ families: [ExpiredSessions.Family]) { Self.report(families, to: audit, familyEnded) }
+
+    static func report(
+        _ families: [ExpiredSessions.Family], to audit: SessionAuditSink,
+        _ familyEnded: @Sendable (_ familyID: String) -> Void
+    ) {
+        for family in families {
+            familyEnded(family.id)
+            for id in family.sessionIDs {
+                var event = SessionAudit(.ended, sessionID: id)
+                event.reason = "family_ended"
+                audit(event)
+            }
+        }
+    }
+
     /// Whether the session exists, live or as a tombstone.
     package func knows(sessionID: String) async throws -> Bool {
         try await store.session(id: sessionID) != nil

@@ -19,8 +19,8 @@ package struct SessionChange: Sendable {
     /// The name of the event in the audit log.
     let audit: SessionAudit.Name?
 
-    /// Decides on the session as it is stored. The only write is that of an expired session, which is kept although the
-    /// caller is refused.
+    /// Decides on the session as it is stored. The only write is that of an expired session and of what ends with it,
+    /// which is kept although the caller is refused.
     /// - Throws: ``SessionRaced``; the store's errors.
     package func decide(in transaction: any StoreTransaction) throws -> SessionDecision {
         switch kind {
@@ -40,8 +40,8 @@ package struct SessionChange: Sendable {
         case .write(let next):
             return .write(SessionWrite(before: loaded, after: next, audit: audit))
         case .expire(let next, let fault):
-            guard try transaction.replace(session: next) else { throw SessionRaced() }
-            return .refuse(SessionRefusal(fault: fault, expired: next))
+            guard let ended = try transaction.expire(session: next) else { throw SessionRaced() }
+            return .refuse(SessionRefusal(fault: fault, expired: next, families: ended.families))
         case .refuse(let fault):
             return .refuse(SessionRefusal(fault: fault, expired: nil))
         }

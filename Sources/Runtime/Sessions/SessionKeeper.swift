@@ -13,8 +13,9 @@ struct SessionKeeper: Sendable {
     let lifecycle: SessionLifecycle
     let uses: SessionUses
     let clock: @Sendable () -> Milliseconds
-    /// Called for each session that was found to have expired and has been recorded as such.
-    let expired: @Sendable (SessionRecord) -> Void
+    /// Called for each session that was found to have expired and has been recorded as such, with the families that
+    /// ended because it was their home.
+    let expired: @Sendable (SessionRecord, [ExpiredSessions.Family]) -> Void
 
     /// Applies one event to one session, until the result is durable.
     /// - Returns: the session before and after.
@@ -23,7 +24,7 @@ struct SessionKeeper: Sendable {
     ) async throws -> (before: SessionRecord, after: SessionRecord) {
         for _ in 0..<Self.attempts {
             guard let step = try await self.step(event, on: id) else { continue }
-            if let next = step.next, next.state == .expired { expired(next) }
+            if let next = step.expired { expired(next, step.families) }
             switch step.action {
             case .answer(let record): return (record, record)
             case .write(let next): return (step.loaded ?? next, next)
@@ -36,18 +37,26 @@ struct SessionKeeper: Sendable {
     /// Loads, decides and writes once.
     /// - Returns: nil if another writer was faster.
     private func step(_ event: SessionEvent, on id: String) async throws -> Step? {
+        let step: Step
         switch event {
         case .read, .expiryCheck:
             // Rarely writes, so it does not use the store's writer.
-            let step = self.step(try await store.session(id: id), event)
-            guard let next = step.next else { return step }
-            return try await store.replace(session: next) ? step : nil
-        case .upgrade, .resume, .end:
-            return try await store.change(sessionID: id) { stored in
-                let step = self.step(stored, event)
-                return (next: step.next, outcome: step)
+            step = self.step(try await store.session(id: id), event)
+            if let next = step.next, step.expired == nil {
+                return try await store.replace(session: next) ? step : nil
             }
+        case .upgrade, .resume, .end:
+            let changed = try await store.change(sessionID: id) { stored in
+                let step = self.step(stored, event)
+                return (next: step.expired == nil ? step.next : nil, outcome: step)
+            }
+            guard let changed else { return nil }
+            step = changed
         }
+        // A session that has expired takes along the family that is at home in it.
+        guard let expired = step.expired else { return step }
+        guard let ended = try await store.expire(session: expired) else { return nil }
+        return Step(loaded: step.loaded, action: step.action, families: ended.families)
     }
 
     private func step(_ stored: SessionRecord?, _ event: SessionEvent) -> Step {
@@ -78,6 +87,11 @@ struct SessionKeeper: Sendable {
 private struct Step: Sendable {
     let loaded: SessionRecord?
     let action: SessionAction
+    /// The families that have ended with the session.
+    var families: [ExpiredSessions.Family] = []
+
+    /// The record to write, if it is that of a session that has expired.
+    var expired: SessionRecord? { next?.state == .expired ? next : nil }
 
     /// The record to write, or nil.
     var next: SessionRecord? {

@@ -24,10 +24,15 @@ package struct SessionRefusal: Error, Sendable {
     package let fault: SessionFault
     /// The session, if it was found to have expired and marked so; otherwise nil.
     let expired: SessionRecord?
+    /// The families that ended because it was their home.
+    let families: [ExpiredSessions.Family]
+    /// The ids of these families.
+    package var endedFamilyIDs: [String] { families.map(\.id) }
 
-    init(fault: SessionFault, expired: SessionRecord?) {
+    init(fault: SessionFault, expired: SessionRecord?, families: [ExpiredSessions.Family] = []) {
         self.fault = fault
         self.expired = expired
+        self.families = families
     }
 
     package init(_ code: SessionFault.Code) {

@@ -38,8 +38,13 @@ package protocol SessionStore: Sendable {
     func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession]
     /// Increases `lastSeenAt` of many live sessions. It does not change their version and reports no ``Change``.
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws
-    /// Marks live sessions as expired whose time is over, and removes tombstones and other records that are no longer
-    /// needed, in bounded batches.
-    /// - Returns: the ids that expired in this batch.
-    func expireSessions(now: Milliseconds, limit: Int) async throws -> [String]
+    /// As ``replace(session:)``, with a record that has been marked as expired. A live family that is at home in the
+    /// session ends with it, as by ``FamilyStore/endFamily(id:at:revokedUntil:)``.
+    /// - Returns: what ended; nil if it was not replaced.
+    func expire(session record: SessionRecord) async throws -> ExpiredSessions?
+    /// Marks live sessions as expired whose time is over, and ends the families that are at home in them, as by
+    /// ``FamilyStore/endFamily(id:at:revokedUntil:)``. Removes tombstones and other records that are no longer needed.
+    /// All in bounded batches.
+    /// - Returns: what expired in this batch, and ended with it.
+    func expireSessions(now: Milliseconds, limit: Int) async throws -> ExpiredSessions
 }

@@ -17,6 +17,8 @@ package protocol StoreTransaction {
     func session(id: String) throws -> SessionRecord?
     /// As ``SessionStore/replace(session:)``.
     func replace(session record: SessionRecord) throws -> Bool
+    /// As ``SessionStore/expire(session:)``. Locks the family before the session.
+    func expire(session record: SessionRecord) throws -> ExpiredSessions?
     /// As ``SessionStore/surplusSessions(userID:sparing:limit:)``.
     func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession]
 

@@ -37,32 +37,9 @@ extension SQLSurface {
             """
     }
 
-    /// The batch is materialised, because PostgreSQL may evaluate LIMIT in a join more than once.
-    ///
     /// Marking is a separate, durable write, so that a clock that is set back afterwards revives no session.
-    func expireSessions(now: Milliseconds, limit: Int) async throws -> [String] {
-        let expired = try await write { transaction in
-            let rows = try transaction.rows(
-                """
-                WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE \(StoredSessionState.isLiveSQL)
-                AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2\(transaction.dialect.skipLocked))
-                UPDATE sessions SET state = 'expired', ended_at = expires_at, version = version + 1
-                WHERE id IN (SELECT id FROM due) AND \(StoredSessionState.isLiveSQL) AND expires_at <= ?1
-                RETURNING id, epoch, user_id, tenant_id
-                """, [.integer(now), .limit(limit)])
-            return try rows.map { row in
-                var row = row
-                let id = try row.text()
-                try transaction.record(.session(id: id, state: .expired, epoch: try row.integer()))
-                let userID = try row.optionalText()
-                if userID != nil { try transaction.endGrants(in: id, at: now) }
-                try transaction.recordEvent(
-                    StoreEvent(
-                        .sessionEnded, sessionID: id, tenantID: try row.optionalText(), userID: userID,
-                        reason: StoreEvent.EndReason.expired))
-                return id
-            }
-        }
+    func expireSessions(now: Milliseconds, limit: Int) async throws -> ExpiredSessions {
+        let expired = try await write { try $0.expireSessions(dueAt: now, limit: limit) }
         // Repeated while there is more of a kind than one portion, up to a limit. What is left then is not needed, and
         // waits for the next sweep.
         for _ in 0..<Self.forgetRounds {
@@ -152,7 +129,7 @@ private struct Outdated {
             if count >= SQLSurface.removalPortion { isMore = true }
         }
         let isEmpty = parts.map { "AND NOT EXISTS (SELECT 1 FROM \($0.table) WHERE \($0.column) = \(table).id)" }
-        // The batch is materialised, as in `expireSessions`.
+        // The batch is materialised, because PostgreSQL may evaluate LIMIT in a join more than once.
         let count = try transaction.execute(
             """
             WITH due AS MATERIALIZED (\(due)\(transaction.dialect.skipLocked))

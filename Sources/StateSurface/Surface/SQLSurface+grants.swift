@@ -3,12 +3,16 @@ extension SQLTransaction {
     /// Ends what was granted in a session that has ended, unless it was to be kept, and the sessions that were opened
     /// with it.
     func endGrants(in sessionID: String, at: Milliseconds) throws {
-        // The revocation lasts as long as any node's tokens: see `RevocationSQL.wholeReach`.
-        let revokedUntil = at.addingReportingOverflow(3_600_000)
         _ = try endFamilies(
-            "binding = ?1 AND resource IS NOT NULL", [.text(sessionID)],
-            revokedUntil: revokedUntil.overflow ? at : revokedUntil.partialValue
+            "binding = ?1 AND resource IS NOT NULL", [.text(sessionID)], revokedUntil: Self.revokedUntil(endedAt: at)
         ) { families in try families.flatMap { try endSessions(familyID: $0, at: at) } }
+    }
+
+    /// Until when the tokens of a family are revoked that the store itself ends, because a session of it is over. The
+    /// revocation lasts at least as long as any node's tokens: see `RevocationSQL.wholeReach`.
+    static func revokedUntil(endedAt at: Milliseconds) -> Milliseconds {
+        let until = at.addingReportingOverflow(3_600_000)
+        return until.overflow ? at : until.partialValue
     }
 
     /// Forgets the protocol sessions of a family that has ended.

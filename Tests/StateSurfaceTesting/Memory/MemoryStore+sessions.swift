@@ -102,12 +102,29 @@ extension MemoryTables {
         }
     }
 
-    mutating func expireSessions(now: Milliseconds, limit: Int) -> [String] {
+    mutating func expire(session record: SessionRecord) throws -> ExpiredSessions? {
+        let home = family(atHomeIn: record)
+        guard try replace(session: record) else { return nil }
+        guard let home else { return ExpiredSessions(ids: [record.id]) }
+        let family = endHome(of: home, at: record.endedAt ?? record.lastSeenAt)
+        return ExpiredSessions(ids: [record.id], families: [family])
+    }
+
+    /// Ends a family whose home has expired. How long its tokens are revoked is at least as long as they last.
+    private mutating func endHome(of familyID: String, at: Milliseconds) -> ExpiredSessions.Family {
+        let ended = endFamily(id: familyID, at: at, revokedUntil: at + 3_600_000)
+        return ExpiredSessions.Family(id: familyID, sessionIDs: ended)
+    }
+
+    mutating func expireSessions(now: Milliseconds, limit: Int) -> ExpiredSessions {
         let due = sessions.values.filter { $0.state.isLive && $0.expiresAt <= now }
             .sorted { ($0.expiresAt, $0.id) < ($1.expiresAt, $1.id) }.prefix(limit)
+        let homes = due.compactMap { family(atHomeIn: $0) }
         for session in due { close(sessionID: session.id, as: .expired, at: session.expiresAt) }
+        var families: [ExpiredSessions.Family] = []
+        for id in homes { families.append(endHome(of: id, at: now)) }
         forget(now: now)
-        return due.map(\.id)
+        return ExpiredSessions(ids: due.map(\.id), families: families)
     }
 }
 
@@ -207,7 +224,11 @@ extension MemoryStore: SessionStore {
         try write { $0.touch(sessions) }
     }
 
-    package func expireSessions(now: Milliseconds, limit: Int) async throws -> [String] {
+    package func expire(session record: SessionRecord) async throws -> ExpiredSessions? {
+        try write { try $0.expire(session: record) }
+    }
+
+    package func expireSessions(now: Milliseconds, limit: Int) async throws -> ExpiredSessions {
         try write { $0.expireSessions(now: now, limit: limit) }
     }
 }
