@@ -115,6 +115,8 @@ struct EndingTests {
         let proofs = LogoutProofs(session: (signedIn.session.session, signedIn.proof))
         fixture.engine.killsNext.store(true, ordering: .relaxed)
         await #expect(throws: InterruptibleEngine.Killed.self) { try await fixture.signIn.logOut(proofs) }
+        // Nor have its sockets been told.
+        #expect(fixture.announced.all.isEmpty)
         #expect(try await fixture.opens(signedIn.session))
         #expect(fixture.isGood(signedIn.tokens))
     }
@@ -153,7 +155,26 @@ struct EndingTests {
         #expect(try await fixture.state(guest.session.id) == .ended)
         #expect(try await fixture.opens(signedIn.session) == (which == "guest"))
         #expect(fixture.isGood(signedIn.tokens) == (which == "guest"))
-        #expect(fixture.announced.all == [ended.session.id])
+        let ends = which == "home" ? [signedIn.sessionID, guest.session.id] : [guest.session.id]
+        #expect(Set(fixture.announced.all) == Set(ends))
+    }
+
+    @Test("An end that the store has not recorded is none, and is told to nobody", arguments: ["owner", "operator"])
+    func endCutOff(by who: String) async throws {
+        let signedIn = try await fixture.signIn(fixture.account())
+        func end() async throws {
+            switch who {
+            case "owner": try await fixture.signIn.end(signedIn.session.session, proof: signedIn.proof)
+            default: _ = try await fixture.signIn.endByOperator(sessionID: signedIn.sessionID)
+            }
+        }
+        fixture.engine.killsNext.store(true, ordering: .relaxed)
+        await #expect(throws: InterruptibleEngine.Killed.self) { try await end() }
+        #expect(fixture.announced.all.isEmpty)
+        #expect(try await fixture.opens(signedIn.session))
+        #expect(fixture.isGood(signedIn.tokens))
+        try await end()
+        #expect(fixture.announced.all == [signedIn.sessionID])
     }
 
     @Test("A proof that no longer opens the session ends nothing")
