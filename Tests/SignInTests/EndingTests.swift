@@ -57,6 +57,22 @@ struct EndingTests {
         #expect(try await fixture.state(signedIn.sessionID) == .expired)
         #expect(try await fixture.state(guest.session.id) == .ended)
         #expect(fixture.audited.all.contains("session.expired"))
+        #expect(fixture.audited.all.filter { $0 == "session.ended family_ended" }.count == 1)
+    }
+
+    @Test("A home that a request finds to have run out takes its family along, as if it had been swept")
+    func foundDead() async throws {
+        let signedIn = try await fixture.signIn(fixture.account())
+        fixture.clock.advance(11 * 3_600_000)
+        let guest = try await fixture.guest(of: signedIn)
+        fixture.clock.advance(2 * 3_600_000)
+        #expect(try await !fixture.opens(signedIn.session))
+        #expect(try await fixture.state(signedIn.sessionID) == .expired)
+        #expect(try await fixture.state(guest.session.id) == .ended)
+        #expect(try await fixture.store.family(id: signedIn.tokens.familyID)?.isLive == false)
+        #expect(Set(fixture.announced.all) == [signedIn.sessionID, guest.session.id])
+        #expect(fixture.audited.all.suffix(2) == ["session.expired", "session.ended family_ended"])
+        #expect(try await !fixture.opens(guest))
     }
 
     @Test("A used token that comes back ends the family, its home and its guests")
