@@ -48,17 +48,11 @@ package final class LeaseWatch: Sendable {
         self.subscription.withLock { $0 = subscription }
     }
 
-    /// A session is about to end: the leases of this node that depend on it are told before the store has recorded it.
-    /// A lease that is taken meanwhile is told by the store's feed. Called in the task that ends the session, so that
-    /// its sockets are closed when that task's request is answered.
-    package func sessionEnding(_ id: String) {
-        guard held.contains(id) else { return }
-        loops.onEach { $0.leases.sessionEnded(id) }
-    }
-
     /// Ends the subscription. The leases stay as they are.
     package func stop() { subscription.withLock { $0?.cancel() } }
 
+    /// For a change that this node has made, called when it is durable and before its writer is told. So the leases that
+    /// it ends are told before the request is answered that made it, and none that the store has refused.
     private func heard(_ change: Change) {
         switch change {
         case .session(let id, let state, let epoch):

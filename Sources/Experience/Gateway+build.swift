@@ -101,7 +101,7 @@ private func assemble(
         securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, store: gateway.state,
         countFailures: { [clock = gateway.clock] key, adding in
             try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
-        }, sessionEnding: { watch.sessionEnding($0) })
+        })
     (gateway.state as? any TimedStore)?.report { operation, time in
         metrics.stored(operation, nanoseconds: Int64(time / .nanoseconds(1)))
     }

@@ -85,12 +85,6 @@ extension SecurityGuard {
         return AuthError(.invalidCredentials)
     }
 
-    /// The id of the home session of a live family, or nil.
-    package func familyBinding(_ familyID: String) async throws -> String? {
-        guard let family = try await state.family(id: familyID), family.isLive else { return nil }
-        return family.binding
-    }
-
     /// When and how the owner of a live family signed in; nil if that is not known.
     package func signIn(ofFamily familyID: String?) async throws -> (authenticatedAt: Int64, acr: String?)? {
         guard let familyID, let family = try await state.family(id: familyID), family.isLive else { return nil }

@@ -22,10 +22,6 @@ extension SignInService {
         let token = proofs.principal.flatMap { $0.familyID == nil ? $0 : nil }
         guard !families.isEmpty || token != nil || proofs.session != nil else { return loggedOut }
 
-        if let session = proofs.session { sessionEnding(session.snapshot.id) }
-        for id in families {
-            if let home = try await securityGuard.familyBinding(id) { sessionEnding(home) }
-        }
         let ending = proofs.session.map { runtime.ending(sessionID: $0.snapshot.id, proof: $0.proof) }
         let revocation = token.map { securityGuard.revocation(of: $0) }
         let familyEnd = securityGuard.familyEnd()
@@ -66,7 +62,6 @@ extension SignInService {
     private func end(
         sessionID id: String, proof: SessionProof?, reason: String
     ) async throws -> (fault: SessionFault?, wasLive: Bool) {
-        sessionEnding(id)
         let ending = runtime.ending(sessionID: id, proof: proof)
         let familyEnd = securityGuard.familyEnd()
         let (endings, fault, wasLive) = try await transact { transaction -> (Endings, SessionFault?, Bool) in

@@ -43,7 +43,6 @@ extension SignInService {
     }
 
     private func end(_ family: FamilyRecord) async throws {
-        if let home = family.binding { sessionEnding(home) }
         let familyEnd = securityGuard.familyEnd()
         let endings = try await transact { transaction in
             var endings = Endings(familyEnd)

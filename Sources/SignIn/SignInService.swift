@@ -21,6 +21,9 @@ import TrafficCop
 /// **Homes and guests.** The home of a family of refresh tokens is the session that its sign-in created, upgraded or
 /// resumed. Other sessions opened with its tokens are its guests. Ending a guest ends nothing else. Ending the home,
 /// logging out, and using a refresh token twice end the family, its access tokens, its home and its guests.
+///
+/// What depends on a session, such as its sockets, ends by the store's feed, which has told this node of every end when
+/// the transaction returns, and of none that the store has refused.
 package struct SignInService: Sendable {
     let securityGuard: SecurityGuard
     let runtime: Runtime
@@ -28,24 +31,18 @@ package struct SignInService: Sendable {
     let store: any LoginStore & SingleUseStore
     /// Counts failed logins for all nodes. By default they are counted in memory only.
     let countFailures: FailureCounter
-    /// Called for a session that an authorised caller is about to end, so that its sockets can be closed before the
-    /// store has recorded the end. If the store then fails, the sockets are closed and the session is still live; the
-    /// caller gets the error and can retry.
-    let sessionEnding: @Sendable (_ sessionID: String) -> Void
 
     /// The service with its parts.
     package init(
         securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop,
         store: any LoginStore & SingleUseStore,
-        countFailures: @escaping FailureCounter = { _, _ in 0 },
-        sessionEnding: @escaping @Sendable (_ sessionID: String) -> Void = { _ in }
+        countFailures: @escaping FailureCounter = { _, _ in 0 }
     ) {
         self.securityGuard = securityGuard
         self.runtime = runtime
         self.trafficCop = trafficCop
         self.store = store
         self.countFailures = countFailures
-        self.sessionEnding = sessionEnding
     }
 
     /// Runs a transaction, and repeats it if other writers changed the same records.

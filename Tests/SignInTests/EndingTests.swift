@@ -57,6 +57,22 @@ struct EndingTests {
         #expect(try await fixture.state(signedIn.sessionID) == .expired)
         #expect(try await fixture.state(guest.session.id) == .ended)
         #expect(fixture.audited.all.contains("session.expired"))
+        #expect(fixture.audited.all.filter { $0 == "session.ended family_ended" }.count == 1)
+    }
+
+    @Test("A home that a request finds to have run out takes its family along, as if it had been swept")
+    func foundDead() async throws {
+        let signedIn = try await fixture.signIn(fixture.account())
+        fixture.clock.advance(11 * 3_600_000)
+        let guest = try await fixture.guest(of: signedIn)
+        fixture.clock.advance(2 * 3_600_000)
+        #expect(try await !fixture.opens(signedIn.session))
+        #expect(try await fixture.state(signedIn.sessionID) == .expired)
+        #expect(try await fixture.state(guest.session.id) == .ended)
+        #expect(try await fixture.store.family(id: signedIn.tokens.familyID)?.isLive == false)
+        #expect(Set(fixture.announced.all) == [signedIn.sessionID, guest.session.id])
+        #expect(fixture.audited.all.suffix(2) == ["session.expired", "session.ended family_ended"])
+        #expect(try await !fixture.opens(guest))
     }
 
     @Test("A used token that comes back ends the family, its home and its guests")
@@ -115,6 +131,8 @@ struct EndingTests {
         let proofs = LogoutProofs(session: (signedIn.session.session, signedIn.proof))
         fixture.engine.killsNext.store(true, ordering: .relaxed)
         await #expect(throws: InterruptibleEngine.Killed.self) { try await fixture.signIn.logOut(proofs) }
+        // Nor have its sockets been told.
+        #expect(fixture.announced.all.isEmpty)
         #expect(try await fixture.opens(signedIn.session))
         #expect(fixture.isGood(signedIn.tokens))
     }
@@ -153,7 +171,26 @@ struct EndingTests {
         #expect(try await fixture.state(guest.session.id) == .ended)
         #expect(try await fixture.opens(signedIn.session) == (which == "guest"))
         #expect(fixture.isGood(signedIn.tokens) == (which == "guest"))
-        #expect(fixture.announced.all == [ended.session.id])
+        let ends = which == "home" ? [signedIn.sessionID, guest.session.id] : [guest.session.id]
+        #expect(Set(fixture.announced.all) == Set(ends))
+    }
+
+    @Test("An end that the store has not recorded is none, and is told to nobody", arguments: ["owner", "operator"])
+    func endCutOff(by who: String) async throws {
+        let signedIn = try await fixture.signIn(fixture.account())
+        func end() async throws {
+            switch who {
+            case "owner": try await fixture.signIn.end(signedIn.session.session, proof: signedIn.proof)
+            default: _ = try await fixture.signIn.endByOperator(sessionID: signedIn.sessionID)
+            }
+        }
+        fixture.engine.killsNext.store(true, ordering: .relaxed)
+        await #expect(throws: InterruptibleEngine.Killed.self) { try await end() }
+        #expect(fixture.announced.all.isEmpty)
+        #expect(try await fixture.opens(signedIn.session))
+        #expect(fixture.isGood(signedIn.tokens))
+        try await end()
+        #expect(fixture.announced.all == [signedIn.sessionID])
     }
 
     @Test("A proof that no longer opens the session ends nothing")

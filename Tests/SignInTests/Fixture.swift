@@ -21,8 +21,9 @@ final class Fixture: Sendable {
     let signIn: SignInService
     /// The names of audit events, in order, each with its reason where it has one.
     let audited = Collected<String>()
-    /// The sessions whose end was announced before it was written.
+    /// The sessions whose end the store has told this node of, by which their sockets close.
     let announced = Collected<String>()
+    private let subscription: Subscription
     private let folder: String
 
     init(perUser: Int = 1_000) async throws {
@@ -42,11 +43,16 @@ final class Fixture: Sendable {
             state: store, trafficCop: trafficCop, policy: SessionPolicy(perUser: perUser), clock: read,
             audit: { audited.append($0.reason.isEmpty ? $0.name.rawValue : "\($0.name.rawValue) \($0.reason)") })
         signIn = SignInService(
-            securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, store: store,
-            sessionEnding: { announced.append($0) })
+            securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, store: store)
+        subscription = store.subscribe { change in
+            if case .session(let id, let state, _) = change, !state.isLive { announced.append(id) }
+        }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    deinit {
+        subscription.cancel()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
 
     // MARK: Acting
 
