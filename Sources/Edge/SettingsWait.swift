@@ -117,7 +117,8 @@ final class SettingsWait: ChannelInboundHandler {
 
     /// Passes on a head that turns out not to be too long.
     private func decide(with part: ByteBuffer, to out: inout ByteBuffer) {
-        guard undecided?.append(part) == true, let fits = undecided?.fits(in: HPACKDecoder.defaultMaxHeaderListSize) else {
+        guard undecided?.append(part) == true, let fits = undecided?.fits(in: HPACKDecoder.defaultMaxHeaderListSize)
+        else {
             return
         }
         undecided = nil
@@ -144,7 +145,9 @@ private struct HTTP2HeadBlock {
     func fits(in limit: Int) -> Bool {
         var block = payload
         if frame.isPadded {
-            guard let padding = block.readInteger(as: UInt8.self), Int(padding) <= block.readableBytes else { return false }
+            guard let padding = block.readInteger(as: UInt8.self), Int(padding) <= block.readableBytes else {
+                return false
+            }
             block.moveWriterIndex(to: block.writerIndex - Int(padding))
         }
         if frame.hasPriority {

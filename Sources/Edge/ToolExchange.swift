@@ -27,8 +27,8 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     private var stream: ToolStream?
     private let deadline: ConnectionDeadline
     private var leaseID: LeaseTable.ID?
-    /// A place among the sockets and streams of the session and its user; nil for the answer to a call.
-    private var place: SocketReservation?
+    /// Among the sockets and streams of the session and its user; nil for the answer to a call.
+    private var reservation: SocketReservation?
     /// The Runtime's side of the session's stream.
     private var agent: AgentConnection?
     private var task: Task<Void, Never>?
@@ -84,7 +84,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         agent = nil
         if let leaseID { loop.leases.remove(leaseID) }
         leaseID = nil
-        place = nil
+        reservation = nil
     }
 
     // MARK: The request
@@ -151,10 +151,12 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     // MARK: Streams
 
     private func open(_ stream: ToolStream) {
-        if stream.isLasting { place = SocketReservation(limiter: connection.services.socketLimiter, permit: stream.permit) }
+        if stream.isLasting {
+            reservation = SocketReservation(limiter: connection.services.socketLimiter, permit: stream.permit)
+        }
         takeLease(stream.permit)
         let end = leaseID.flatMap { loop.leases.endBeforeUse(of: $0) }
-        obey(machine.opened(hasPlace: !stream.isLasting || place != nil, end: end, listens: stream.listens))
+        obey(machine.opened(hasPlace: !stream.isLasting || reservation != nil, end: end, listens: stream.listens))
         guard machine.isStreaming else { return }
         startResponse()
         keepAlive()

@@ -8,7 +8,8 @@ import NIOCore
 /// How one request to the tools is answered, as a value: it is told of events, and each returns what is to be done.
 ///
 /// The body is collected, the request judged, and answered with one JSON text or with a stream of events. Nothing
-/// happens after the end. The machine uses no channel and no clock; what it must know of the world comes with the event.
+/// happens after the end. The machine uses no channel and no clock; what it must know of the world comes with the
+/// event.
 struct ToolExchangeMachine {
     enum State: Equatable {
         /// The body is coming.
@@ -35,7 +36,8 @@ struct ToolExchangeMachine {
         case comment
         /// Answer with one JSON text, or without a body.
         indirect case answer(status: Int, session: String?, body: JSONValue?)
-        /// Answer with a problem. Where it `closes`, the connection is closed after it: the rest of the body is not read.
+        /// Answer with a problem. Where it `closes`, the connection is closed after it: the rest of the body is not
+        /// read.
         indirect case refuse(Problem, closes: Bool)
         /// End the stream in order.
         case finish

@@ -1,7 +1,7 @@
 import Encodings
 import StateSurface
-import Synchronization
 import StateSurfaceTesting
+import Synchronization
 import Testing
 
 @testable import Runtime
