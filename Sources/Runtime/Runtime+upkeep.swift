@@ -57,14 +57,18 @@ extension Runtime {
         try await uses.flush(to: store)
     }
 
-    /// Marks expired sessions, and ends the families that were at home in them. Uses are written first, so that a session in use is not found idle.
+    /// Marks expired sessions, and ends the families that were at home in them. Uses are written first, so that a session
+    /// in use is not found idle. Where there are many, the rest waits for the next round: a node that does not beat
+    /// counts as gone.
     func expireSessions() async throws {
-        try await flushUses()
-        while true {
+        let end = ContinuousClock.now + .seconds(1)
+        var isMore = true
+        while isMore, ContinuousClock.now < end {
+            try await flushUses()
             let expired = try await store.expireSessions(now: clock(), limit: Self.batch)
             for id in expired.ids { audit(SessionAudit(.expired, sessionID: id)) }
             reportEnded(expired.families)
-            guard expired.ids.count >= Self.batch else { return }
+            isMore = expired.ids.count >= Self.batch || expired.families.count >= ExpiredSessions.homePortion
             await Task.yield()
         }
     }

@@ -32,8 +32,10 @@ extension SignInService {
             try write.write(in: transaction)
             var endings = Endings(familyEnd)
             if let userID = write.session.userID {
+                // Not the home of the token that opens this one: it would end with it.
                 let surplus = try transaction.surplusSessions(
-                    userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser)
+                    userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser
+                ).filter { $0.homeOf == nil || $0.homeOf != principal.familyID }
                 try endings.end(surplus, runtime, in: transaction)
             }
             // The token was judged before it waited for its turn. Revoking a token alone ends no session, so nothing is

@@ -14,6 +14,10 @@ package struct ExpiredSessions: Sendable, Equatable {
         }
     }
 
+    /// The most homes that one sweep marks: each takes statements of its own, for its family and its guests, and other
+    /// writers wait for their rows meanwhile.
+    package static let homePortion = 32
+
     /// The ids of the sessions that expired.
     package let ids: [String]
     /// The families that were at home in one of them.

@@ -41,6 +41,18 @@ struct TokenSessionTests {
         #expect(try await fixture.opens(signedIn.session))
     }
 
+    @Test("The home of the token that opens a session is spared: the session would end with it")
+    func ownHome() async throws {
+        let account = try await fixture.account()
+        let signedIn = try await fixture.signIn(account)
+        fixture.clock.advance(1)
+        // Another home, used later.
+        _ = try await fixture.signIn(account)
+        fixture.clock.advance(1)
+        let guest = try await fixture.guest(of: signedIn)
+        #expect(try await fixture.opens(guest))
+    }
+
     @Test("Cut off before its commit it leaves no session, and ends none")
     func cutOff() async throws {
         let signedIn = try await fixture.signIn(fixture.account())

@@ -55,6 +55,7 @@ package enum HomeExpiryConformance {
 
     @Sendable private static func found(_ store: Store) async throws {
         try await prepare(store, "a", seed: 1)
+        try await prepare(store, "used", seed: 2)
         var session = try #require(try await store.session(id: "ses_a"))
         session.state = .expired
         session.endedAt = session.expiresAt
@@ -62,6 +63,14 @@ package enum HomeExpiryConformance {
         outdated.version -= 1
         let feed = ChangeRecorder(store)
         #expect(try await store.expire(session: outdated) == nil)
+        // One that is used after it was found is not due any more. A use leaves the version as it is.
+        var used = try #require(try await store.session(id: "ses_used"))
+        used.state = .expired
+        used.endedAt = used.expiresAt
+        try await store.touch(sessions: [("ses_used", Sample.now + 59_000)])
+        #expect(try await store.expire(session: used) == nil)
+        #expect(try await store.family(id: "fam_used")?.isLive == true)
+        #expect(try await store.session(id: "ses_used")?.state == .authenticated)
         #expect(try await store.family(id: "fam_a")?.isLive == true)
         #expect(feed.changes.isEmpty)
         let family = ExpiredSessions.Family(id: "fam_a", sessionIDs: ["guest_a"])

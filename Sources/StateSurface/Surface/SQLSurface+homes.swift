@@ -14,7 +14,7 @@ private enum ExpirySQL {
         homes AS MATERIALIZED (SELECT families.id FROM due JOIN families ON families.id = due.family_id
         AND families.binding = due.id AND families.is_live = 1)
         SELECT id, binding FROM families WHERE id IN (SELECT id FROM homes) AND is_live = 1
-        ORDER BY binding\(dialect.skipLocked)
+        ORDER BY binding LIMIT ?3\(dialect.skipLocked)
         """
     }
 
@@ -31,6 +31,9 @@ private enum ExpirySQL {
         """
     }
 
+    /// Whether a session has not been used since it was read, when its time ended then.
+    static let isStillDue = "SELECT 1 FROM sessions WHERE id = ?1 AND expires_at <= ?2"
+
     static let isHome = "SELECT 1 FROM families WHERE id = ?1 AND binding = ?2 AND is_live = 1"
 }
 
@@ -43,7 +46,8 @@ extension SQLTransaction {
     func expireSessions(dueAt now: Milliseconds, limit: Int) throws -> ExpiredSessions {
         var ids: [String] = []
         var families: [String] = []
-        for row in try rows(ExpirySQL.homes(dialect), [.integer(now), .limit(limit)]) {
+        let most = min(limit, ExpiredSessions.homePortion)
+        for row in try rows(ExpirySQL.homes(dialect), [.integer(now), .limit(limit), .limit(most)]) {
             var row = row
             let family = try row.text()
             let home = try row.text()
@@ -69,7 +73,11 @@ extension SQLTransaction {
             let values = [SQLValue.text(familyID), .text(session.id)]
             if try row(ExpirySQL.isHome + dialect.forUpdate, values) != nil { home = familyID }
         }
-        guard try replace(session: session) else { return nil }
+        // A use does not change the version.
+        let values = [SQLValue.text(session.id), .integer(session.endedAt ?? session.expiresAt)]
+        guard try row(ExpirySQL.isStillDue + dialect.forUpdate, values) != nil, try replace(session: session) else {
+            return nil
+        }
         guard let home else { return ExpiredSessions(ids: [session.id]) }
         let family = try endFamily(ofExpiredHome: home, at: session.endedAt ?? session.lastSeenAt)
         return ExpiredSessions(ids: [session.id], families: [family])

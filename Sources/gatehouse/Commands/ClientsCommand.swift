@@ -127,7 +127,7 @@ struct ClientsCommand: AsyncParsableCommand {
                 let audit = try store.openAudit()
                 var found = try await disable(store)
                 if !found, let host = ClientMetadataDocument.host(ofClientID: clientID) {
-                    // Two transactions: whoever authorises it in between has a grant that the second one ends.
+                    // Two transactions: a grant that is made in between is ended by the second.
                     try await store.surface.keep(
                         documentClient: ClientRecord(
                             clientID: clientID, tenantID: "", name: host, secretHash: [], scope: [],

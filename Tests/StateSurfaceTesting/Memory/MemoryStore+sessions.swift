@@ -104,7 +104,10 @@ extension MemoryTables {
 
     mutating func expire(session record: SessionRecord) throws -> ExpiredSessions? {
         let home = family(atHomeIn: record)
-        guard try replace(session: record) else { return nil }
+        // It may have been used since it was read.
+        guard let stored = sessions[record.id], stored.expiresAt <= record.endedAt ?? record.expiresAt,
+            try replace(session: record)
+        else { return nil }
         guard let home else { return ExpiredSessions(ids: [record.id]) }
         let family = endHome(of: home, at: record.endedAt ?? record.lastSeenAt)
         return ExpiredSessions(ids: [record.id], families: [family])
