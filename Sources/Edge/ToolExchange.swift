@@ -35,6 +35,11 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
 
     private var loop: LoopState { connection.loop }
     private var server: ToolServer { connection.services.tools.server }
+    private var conversation: ToolConversation {
+        let services = connection.services
+        return ToolConversation(
+            facts: facts, runtime: services.runtime, sessions: services.protocolSessions, tools: services.tools)
+    }
     private var isRevoked: Bool { connection.services.securityGuard.isRevoked(facts.principal) }
 
     /// The body has 30 s in all, or `server.idle_timeout` if that is shorter.
@@ -110,9 +115,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
 
     private func decide(_ body: [UInt8]) {
         facts.body = body
-        let services = connection.services
-        let conversation = ToolConversation(
-            facts: facts, runtime: services.runtime, sessions: services.protocolSessions, tools: services.tools)
+        let conversation = self.conversation
         let endings = loop.protocolSessions.endings
         let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
         connection.eventLoop.makeFutureWithTask { try await conversation.decide() }.whenComplete { result in
@@ -162,9 +165,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         keepAlive()
         // The write may have found the client gone.
         guard machine.isStreaming else { return }
-        let conversation = ToolConversation(
-            facts: facts, runtime: connection.services.runtime, sessions: connection.services.protocolSessions,
-            tools: connection.services.tools)
+        let conversation = self.conversation
         switch stream {
         case .call(let run):
             if run.era.primesStreams { prime(.call(run.id)) }

@@ -1,4 +1,3 @@
-import Answers
 import EdgeCore
 import HTTPWire
 import NIOCore
@@ -22,41 +21,16 @@ import Testing
         return try builder.finish()
     }
 
-    private static func word(_ action: Machine.Action) -> String {
-        switch action {
-        case .dispatch: "dispatch"
-        case .refuse(let problem): "refuse \(problem.status)"
-        case .respond(let problem): "respond \(problem.status)"
-        case .giveBody(let part): "body \(String(buffer: part))"
-        case .giveEnd: "end"
-        case .dropExchange: "drop"
-        case .arm(let timer): "arm \(timer)"
-        case .finishOutput: "finish"
-        case .closeOutput: "close output"
-        case .close: "close"
-        }
-    }
-
-    private static func actions(_ machine: inout Machine) -> [String] {
-        var all: [String] = []
-        while let action = machine.next() {
-            all.append(word(action))
-            if case .dispatch = action { _ = machine.dispatched(hasExchange: true) }
-            if all.count > 100 { return all + ["without end"] }
-        }
-        return all
-    }
-
     private static func machine(_ standing: Standing) throws -> Machine {
         var machine = Machine(limits: WireLimits(), isStream: true)
         func begin(hasBody: Bool) throws {
             machine.received(head: try head(hasBody: hasBody), isWhole: !hasBody)
-            _ = actions(&machine)
+            _ = ConnectionMachineTests.actions(&machine)
         }
         func answer(_ framing: ResponseFraming) {
             _ = machine.startAnswer(framing)
             _ = machine.finishAnswer()
-            _ = actions(&machine)
+            _ = ConnectionMachineTests.actions(&machine)
         }
         switch standing {
         case .new: break
@@ -83,11 +57,11 @@ import Testing
             answer(.length(1))
             if standing == .outputClosed {
                 machine.outputFinished()
-                _ = actions(&machine)
+                _ = ConnectionMachineTests.actions(&machine)
             }
         case .refused:
             machine.receivedUnreadableHead(nil, isHead: false)
-            _ = actions(&machine)
+            _ = ConnectionMachineTests.actions(&machine)
         case .closed: machine.gone()
         }
         return machine
@@ -119,7 +93,7 @@ import Testing
     /// What each event leads to, in the order of `Event.allCases`; `-` is nothing.
     private static let table: [Standing: [String]] = [
         .new: [
-            "dispatch, end", "refuse 431", "-", "-", "-", "-", "close", "close", "-", "-", "-", "-", "-",
+            "dispatch /s, end", "refuse 431", "-", "-", "-", "-", "close", "close", "-", "-", "-", "-", "-",
         ],
         .body: [
             "-", "-", "body ab", "end", "drop, respond 400", "drop, respond 400", "drop, respond 408", "-", "-", "-",
@@ -144,7 +118,7 @@ import Testing
         for (event, expected) in zip(Event.allCases, row) {
             var machine = try Self.machine(standing)
             try Self.apply(event, to: &machine)
-            let actions = Self.actions(&machine)
+            let actions = ConnectionMachineTests.actions(&machine)
             #expect((actions.isEmpty ? "-" : actions.joined(separator: ", ")) == expected, "\(standing), \(event)")
         }
     }
