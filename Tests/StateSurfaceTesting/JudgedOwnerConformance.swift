@@ -15,7 +15,6 @@ package enum JudgedOwnerConformance {
         StoreRule("However many sessions a user has, all of them end with the password", thousands),
         StoreRule("Disabling a user leaves a revocation of each family behind", disabledUser),
         StoreRule("A disabled client's families and sessions end, and it gets no more of them", disabledClient),
-        StoreRule("Of too many sessions guests go first, then homes, the longest unused first", surplus),
     ]
 
     private static func change(
@@ -198,27 +197,5 @@ package enum JudgedOwnerConformance {
         await #expect(throws: StateSurfaceError.ownerGone) {
             try await store.insert(session: Sample.session("ses_late", owner: "cli_a", family: "own", secret: 9))
         }
-    }
-
-    @Sendable private static func surplus(_ store: Store) async throws {
-        try await store.insert(family: Sample.family("fam", home: "ses_home"))
-        let sessions = [("ses_home", 0), ("ses_old", 1), ("ses_older", 0), ("ses_new", 3), ("ses_mid", 2)]
-        for (index, session) in sessions.enumerated() {
-            let family = session.0 == "ses_mid" ? nil : "fam"
-            var record = Sample.session(session.0, owner: "usr_a", family: family, secret: index + 1)
-            record.lastSeenAt += Int64(session.1)
-            try await store.insert(session: record)
-        }
-        try await store.insert(session: Sample.session("ses_b", owner: "usr_b", secret: 50))
-        func surplus(_ limit: Int) async throws -> [SurplusSession] {
-            try await store.surplusSessions(userID: "usr_a", sparing: "ses_new", limit: limit)
-        }
-        #expect(try await surplus(5).isEmpty)
-        #expect(try await surplus(4) == [SurplusSession(id: "ses_older", homeOf: nil)])
-        #expect(
-            try await surplus(1) == [
-                SurplusSession(id: "ses_older", homeOf: nil), SurplusSession(id: "ses_old", homeOf: nil),
-                SurplusSession(id: "ses_mid", homeOf: nil), SurplusSession(id: "ses_home", homeOf: "fam"),
-            ])
     }
 }

@@ -14,6 +14,8 @@ package enum StoreTransactionConformance {
             "Who raises a record and then looks finds what a transaction wrote that had not found the record",
             raisedMeanwhile),
         StoreRule("A grant is opened with the rest of a transaction, or not at all", grant),
+        StoreRule("Of too many sessions guests go first, then homes, the longest unused first", surplusOrder),
+        StoreRule("Of sessions that are opened at once, no more stay than a user may have", surplus),
     ]
 
     /// An error of the caller's own.
@@ -101,6 +103,55 @@ package enum StoreTransactionConformance {
             return try await group.reduce(into: [String]()) { $0 += $1 }
         }
         #expect(found == ["fam"])
+    }
+
+    @Sendable private static func surplusOrder(_ store: Store) async throws {
+        try await store.insert(family: Sample.family("fam", home: "ses_home"))
+        let sessions = [("ses_home", 0), ("ses_old", 1), ("ses_older", 0), ("ses_new", 3), ("ses_mid", 2)]
+        for (index, session) in sessions.enumerated() {
+            let family = session.0 == "ses_mid" ? nil : "fam"
+            var record = Sample.session(session.0, owner: "usr_a", family: family, secret: index + 1)
+            record.lastSeenAt += Int64(session.1)
+            try await store.insert(session: record)
+        }
+        try await store.insert(session: Sample.session("ses_b", owner: "usr_b", secret: 50))
+        func surplus(_ limit: Int) async throws -> [SurplusSession] {
+            try await store.transaction {
+                try $0.surplusSessions(userID: "usr_a", sparing: "ses_new", limit: limit)
+            }
+        }
+        #expect(try await surplus(5).isEmpty)
+        #expect(try await surplus(4) == [SurplusSession(id: "ses_older", homeOf: nil)])
+        #expect(
+            try await surplus(1) == [
+                SurplusSession(id: "ses_older", homeOf: nil), SurplusSession(id: "ses_old", homeOf: nil),
+                SurplusSession(id: "ses_mid", homeOf: nil), SurplusSession(id: "ses_home", homeOf: "fam"),
+            ])
+    }
+
+    @Sendable private static func surplus(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for seed in 1...12 {
+                group.addTask {
+                    let session = Sample.session("ses_\(seed)", owner: "usr_a", secret: seed)
+                    try await stores[seed % 2].transaction { transaction in
+                        try transaction.insert(session: session)
+                        let surplus = try transaction.surplusSessions(
+                            userID: "usr_a", sparing: session.id, limit: 3)
+                        for one in surplus {
+                            var ended = try #require(try transaction.session(id: one.id))
+                            ended.state = .ended
+                            ended.endedAt = Sample.now
+                            #expect(try transaction.replace(session: ended))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let live = try await stores[0].sessions(userID: "usr_a", liveAt: Sample.now, limit: 20)
+        #expect(live.count == 3)
     }
 
     @Sendable private static func grant(_ store: Store) async throws {

@@ -33,9 +33,6 @@ package protocol SessionStore: Sendable {
     ///   - userID: only those of this user; nil for all.
     ///   - now: only those that live at this time; nil for ended and expired ones too.
     func sessions(userID: String?, liveAt now: Milliseconds?, limit: Int) async throws -> [SessionRecord]
-    /// Live sessions of a user over `limit`, a bounded number: guests before homes, and among these the longest unused
-    /// first. `sparing` is never among them.
-    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession]
     /// Increases `lastSeenAt` of many live sessions. It does not change their version and reports no ``Change``.
     func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws
     /// As ``replace(session:)``, with a record that has been marked as expired. A live family that is at home in the

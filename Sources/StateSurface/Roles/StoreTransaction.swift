@@ -19,7 +19,9 @@ package protocol StoreTransaction {
     func replace(session record: SessionRecord) throws -> Bool
     /// As ``SessionStore/expire(session:)``. Locks the family before the session.
     func expire(session record: SessionRecord) throws -> ExpiredSessions?
-    /// As ``SessionStore/surplusSessions(userID:sparing:limit:)``.
+    /// Live sessions of a user over `limit`, a bounded number: guests before homes, and among these the longest unused
+    /// first. `sparing` is never among them.
+    /// Of transactions that each open a session and end what this returns, at once, no more than `limit` stay.
     func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession]
 
     // MARK: Accounts

@@ -99,19 +99,6 @@ private enum SessionSQL {
     static func owners(_ dialect: SQLDialect) -> String {
         dialect.capabilities.hasRowLocks ? ownersForShare : owners
     }
-
-    static let countLive = """
-        SELECT COUNT(*) FROM (SELECT 1 FROM sessions WHERE user_id = ?1 AND \(StoredSessionState.isLiveSQL)
-        LIMIT ?2) AS live
-        """
-    static let surplus = """
-        SELECT sessions.id, families.id FROM sessions LEFT JOIN families ON families.id = sessions.family_id
-        AND families.is_live = 1 AND families.binding = sessions.id
-        WHERE sessions.user_id = ?1 AND sessions.id <> ?2 AND \(StoredSessionState.isLiveSQL)
-        ORDER BY CASE WHEN families.id IS NULL THEN 0 ELSE 1 END, sessions.last_seen_at, sessions.id LIMIT ?3
-        """
-    /// The number of surplus sessions returned at once.
-    static let surplusBatch = 64
 }
 
 // MARK: Inside a transaction
@@ -142,15 +129,6 @@ extension SQLTransaction {
         try record(.session(id: session.id, state: session.state, epoch: session.epoch))
         if let event = events?.event(ofReplaced: session) { try recordEvent(event) }
         return true
-    }
-
-    /// Counts at most ``SessionSQL/surplusBatch`` sessions over the limit, so that the time does not grow with them.
-    func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession] {
-        let counted = try rows(SessionSQL.countLive, [.text(userID), .limit(limit + SessionSQL.surplusBatch)])
-        let surplus = try SurplusSession.count(counted, beyond: limit)
-        guard surplus > 0 else { return [] }
-        return try rows(SessionSQL.surplus, [.text(userID), .text(sparing), .limit(surplus)])
-            .map(SurplusSession.init(row:))
     }
 
     /// Ends the family's live sessions, and returns their ids.
@@ -226,18 +204,6 @@ extension SessionRecord {
     fileprivate var mayLackOwners: Bool { state.isLive && (userID != nil || familyID != nil) }
 }
 
-extension SurplusSession {
-    fileprivate init(row: SQLRow) throws {
-        var row = row
-        self.init(id: try row.text(), homeOf: try row.optionalText())
-    }
-
-    fileprivate static func count(_ rows: [SQLRow], beyond limit: Int) throws -> Int {
-        var row = rows.first
-        return Int(clamping: try row?.integer() ?? 0) - limit
-    }
-}
-
 // MARK: The role
 extension SQLSurface {
     func insert(session: SessionRecord) async throws { try await write { try $0.insert(session: session) } }
@@ -288,13 +254,5 @@ extension SQLSurface {
                 try await rows(SessionSQL.newestLiveOfUser, [.limit(limit), .integer(now), .text(userID)])
             }
         return try found.map(SessionRecord.init(row:))
-    }
-
-    func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {
-        let counted = try await rows(SessionSQL.countLive, [.text(userID), .limit(limit + SessionSQL.surplusBatch)])
-        let surplus = try SurplusSession.count(counted, beyond: limit)
-        guard surplus > 0 else { return [] }
-        return try await rows(SessionSQL.surplus, [.text(userID), .text(sparing), .limit(surplus)])
-            .map(SurplusSession.init(row:))
     }
 }

@@ -219,10 +219,6 @@ extension MemoryStore: SessionStore {
         try read { $0.sessions(userID: userID, liveAt: now, limit: limit) }
     }
 
-    package func surplusSessions(userID: String, sparing: String, limit: Int) async throws -> [SurplusSession] {
-        try read { $0.surplusSessions(userID: userID, sparing: sparing, limit: limit) }
-    }
-
     package func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws {
         try write { $0.touch(sessions) }
     }
