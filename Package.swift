@@ -236,7 +236,9 @@ let package = Package(
             ],
             path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
-        // The rules of the store's roles, for every store and every fake, and a store in memory for other rooms' tests.
+        // A clock, and what collects values.
+        .target(name: "BasicsForTests", path: "Tests/BasicsForTests"),
+        // The rules of the store's roles, for every store and every fake, and a store in memory for other modules' tests.
         .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
         // An authenticator in software, and the browser before it.
@@ -264,7 +266,7 @@ let package = Package(
             dependencies: ["DocumentationForTests", "JOSE", "Encodings", "RandomForTests"]),
         .testTarget(
             name: "IdentityProvidersTests",
-            dependencies: ["IdentityProviders", "Encodings", "JOSE", "RandomForTests"]),
+            dependencies: ["BasicsForTests", "IdentityProviders", "Encodings", "JOSE", "RandomForTests"]),
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: ["AuthorizationServer", "Encodings", "IdentityProviders", "OAuth"]),
@@ -290,18 +292,21 @@ let package = Package(
             ]),
         .testTarget(
             name: "SecurityGuardTests",
-            dependencies: ["SecurityGuard", "Encodings", "JOSE", "OAuth", "StateSurface", "StateSurfaceTesting"]),
-        .testTarget(name: "TrafficCopTests", dependencies: ["TrafficCop"]),
+            dependencies: [
+                "BasicsForTests", "SecurityGuard", "Encodings", "JOSE", "OAuth", "StateSurface", "StateSurfaceTesting",
+            ]),
+        .testTarget(name: "TrafficCopTests", dependencies: ["BasicsForTests", "TrafficCop"]),
         .testTarget(
             name: "RuntimeTests",
             dependencies: [
-                "Runtime", "Encodings", "RandomForTests", "StateSurface", "StateSurfaceTesting",
+                "BasicsForTests", "Runtime", "Encodings", "RandomForTests", "StateSurface", "StateSurfaceTesting",
                 "TrafficCop",
             ]),
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "SignIn", "AuthorizationServer", "Encodings", "IdentityProviders", "Runtime", "SecurityGuard",
+                "BasicsForTests", "SignIn", "AuthorizationServer", "Encodings", "IdentityProviders", "Runtime",
+                "SecurityGuard",
                 "StateSurface", "TrafficCop",
             ]),
         .testTarget(
@@ -352,7 +357,7 @@ let package = Package(
         .testTarget(
             name: "GatewayAPITests",
             dependencies: [
-                "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI",
+                "BasicsForTests", "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Gate", "GatewayAPI",
                 "IdentityProviders", "Leases", "LeasesForTests", "Libcrypto", "OAuth", "Passkeys", "PasskeysForTests",
                 "Proxy", "RandomForTests", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Web",
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// .
+/// The commands about tokens.
 extension CLITests {
     @Test("token verify exits 0 for a good token, 1 for a bad one with its reason, 2 for a key it can't use")
     func verify() async throws {

@@ -1,4 +1,5 @@
 import Answers
+import BasicsForTests
 import Encodings
 import Foundation
 import HTTPTypes
@@ -191,14 +192,6 @@ private final class Audits: Sendable {
 
 private final class Alive: Sendable {
     let value = Mutex(true)
-}
-
-/// A clock in the test's hand.
-final class TestClock: Sendable {
-    private let now = Mutex<Int64>(1_800_000_000_000)
-
-    var read: @Sendable () -> Int64 { { self.now.withLock { $0 } } }
-    func advance(_ milliseconds: Int64) { now.withLock { $0 += milliseconds } }
 }
 
 private final class Gathered: Sendable {

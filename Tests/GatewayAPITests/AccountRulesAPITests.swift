@@ -1,3 +1,4 @@
+import BasicsForTests
 import EdgeConfiguration
 import Encodings
 import SecurityGuard
@@ -132,7 +133,7 @@ import Testing
         let home = try await fixture.login()
         var guests: [Answer] = []
         for _ in 0..<2 {
-            fixture.clock.advance(1_000)
+            fixture.clock.advance(by: 1_000)
             guests.append(try await fixture.send("POST", "/api/session/create", Ask(token: home.token)))
         }
         func live(_ answers: Answer...) async throws -> [Bool] {
@@ -143,10 +144,10 @@ import Testing
             return found
         }
         #expect(try await live(home, guests[0], guests[1]) == [true, true, true])
-        fixture.clock.advance(1_000)
+        fixture.clock.advance(by: 1_000)
         let second = try await fixture.login()
         #expect(try await live(guests[0], guests[1], home, second) == [false, true, true, true])
-        fixture.clock.advance(1_000)
+        fixture.clock.advance(by: 1_000)
         let anonymous = try await fixture.anonymous()
         let third = try await fixture.send(
             "PATCH", "/api/session/\(anonymous.sessionID)/upgrade", Ask(token: second.token, secret: anonymous.secret))
@@ -154,7 +155,7 @@ import Testing
         #expect(try await live(guests[1], home, second, third) == [false, true, true, true])
         // The next two take the place of the guest and of the oldest home.
         for _ in 0..<2 {
-            fixture.clock.advance(1_000)
+            fixture.clock.advance(by: 1_000)
             _ = try await fixture.login()
         }
         #expect(try await live(third, home, second) == [false, false, true])

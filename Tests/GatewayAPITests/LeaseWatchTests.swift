@@ -1,3 +1,4 @@
+import BasicsForTests
 import LeasesForTests
 import Metrics
 import NIOCore

@@ -1,3 +1,4 @@
+import BasicsForTests
 import EdgeConfiguration
 import Encodings
 import StateSurface
@@ -86,7 +87,7 @@ struct LoginAPITests {
         #expect(try await fixture.login("bob@example.com", secret: made.secret).code == "session_conflict")
         let again = try await fixture.login(secret: made.secret)
         #expect(again.status == 200 && again.sessionID == made.sessionID)
-        fixture.clock.advance(11_000)
+        fixture.clock.advance(by: 11_000)
         let late = try await fixture.login(secret: made.secret)
         #expect(late.text("session") == "created" && late.sessionID != made.sessionID)
     }
@@ -109,7 +110,7 @@ struct LoginAPITests {
         let fixture = try await APIFixture()
         _ = try await fixture.account()
         let login = try await fixture.login()
-        fixture.clock.advance(13 * 3_600_000)
+        fixture.clock.advance(by: 13 * 3_600_000)
         let answer = try await fixture.send(
             "POST", "/api/auth/refresh", Ask(#"{"refresh_token":"\#(login.refreshToken ?? "")"}"#))
         #expect(answer.status == 401 && answer.code == "invalid_grant")
@@ -180,7 +181,7 @@ struct LoginAPITests {
         #expect(next.status == 200 && next.sessionID == login.sessionID)
         let again = try await refresh(login.refreshToken)
         #expect(again.status == 200 && again.refreshToken == next.refreshToken)
-        fixture.clock.advance(11_000)
+        fixture.clock.advance(by: 11_000)
         let reuse = try await refresh(login.refreshToken)
         #expect(reuse.status == 401 && reuse.code == "invalid_grant")
         #expect(try await refresh(next.refreshToken).status == 401)
@@ -229,7 +230,7 @@ struct LoginAPITests {
         let fixture = try await APIFixture()
         _ = try await fixture.account()
         let login = try await fixture.login()
-        fixture.clock.advance(20 * 60_000)
+        fixture.clock.advance(by: 20 * 60_000)
         #expect(try await fixture.send("GET", "/api/auth/me", Ask(token: login.token)).code == "token_expired")
         #expect(try await fixture.send("POST", "/api/auth/logout", Ask(token: "a.b.c")).code == "invalid_token")
         #expect(try await fixture.send("POST", "/api/auth/logout").code == "credentials_missing")

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import Libcrypto
 import Passkeys
@@ -225,7 +226,7 @@ struct PasskeyAPITests {
         #expect(scene.reason == "ceremony_unknown")
         // Late.
         let late = try authenticator.assertion(try await options())
-        scene.fixture.clock.advance(300_000)
+        scene.fixture.clock.advance(by: 300_000)
         #expect(try await scene.finish("login", late, secret: mine.secret).code == "invalid_credentials")
         #expect(scene.reason == "ceremony_unknown")
         // Replayed.
@@ -250,7 +251,7 @@ struct PasskeyAPITests {
         let anonymous = try await scene.fixture.anonymous()
         var begun: [JSONObject] = []
         for _ in 0..<11 {
-            scene.fixture.clock.advance(1)
+            scene.fixture.clock.advance(by: 1)
             begun.append(try await scene.begin("login", secret: anonymous.secret).json)
         }
         var authenticator = scene.authenticator

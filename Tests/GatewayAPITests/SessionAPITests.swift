@@ -1,3 +1,4 @@
+import BasicsForTests
 import EdgeConfiguration
 import Encodings
 import Testing
@@ -134,7 +135,7 @@ struct SessionAPITests {
         #expect(foreign.status == 409 && foreign.code == "session_conflict")
         let old = try await fixture.send("GET", "/api/session/current", Ask(secret: made.secret))
         #expect(old.status == 403)
-        fixture.clock.advance(11_000)
+        fixture.clock.advance(by: 11_000)
         let late = try await fixture.send("PATCH", path, Ask(token: ada.token, secret: made.secret))
         #expect(late.status == 403)
     }
@@ -151,7 +152,7 @@ struct SessionAPITests {
         #expect(again.status == 200)
         let cookie = try #require(again.cookie("__Host-gatehouse"))
         #expect(try await fixture.send("GET", "/api/session/current", Ask(cookie: cookie)).status == 200)
-        fixture.clock.advance(11_000)
+        fixture.clock.advance(by: 11_000)
         let late = try await fixture.send("PATCH", path, Ask(token: token, cookie: made.secret, isBrowser: true))
         #expect(late.status == 401 && late.cookie("__Host-gatehouse") == "")
     }
@@ -177,11 +178,11 @@ struct SessionAPITests {
         let fixture = try await APIFixture()
         let made = try await fixture.anonymous()
         for _ in 0..<3 {
-            fixture.clock.advance(20 * 60_000)
+            fixture.clock.advance(by: 20 * 60_000)
             let seen = try await fixture.send("GET", "/api/session/current", Ask(secret: made.secret))
             #expect(seen.status == 200)
         }
-        fixture.clock.advance(31 * 60_000)
+        fixture.clock.advance(by: 31 * 60_000)
         let gone = try await fixture.send("GET", "/api/session/\(made.sessionID)", Ask(secret: made.secret))
         #expect(gone.status == 410 && gone.code == "session_expired")
     }
@@ -204,7 +205,7 @@ struct SessionAPITests {
         _ = try await fixture.account()
         _ = try await fixture.account("bob@example.com")
         let first = try await fixture.login()
-        fixture.clock.advance(5)
+        fixture.clock.advance(by: 5)
         _ = try await fixture.login("bob@example.com")
         let second = try await fixture.send("POST", "/api/session/create", Ask(token: first.token))
         let answer = try await fixture.send("GET", "/api/session", Ask(token: first.token))

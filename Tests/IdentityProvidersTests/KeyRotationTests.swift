@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import JOSE
 import Testing
@@ -45,7 +46,7 @@ struct KeyRotationTests {
                 #expect(refusal.label == "key_unknown")
             }
             #expect(world.requests(to: keySet) == round)
-            world.clock.advance(30_000)
+            world.clock.advance(by: 30_000)
         }
     }
 
@@ -63,7 +64,7 @@ struct KeyRotationTests {
         let world = World(try Script())
         let provider = world.provider()
         #expect(try await world.finish(provider, try await world.begin(provider)).summary == "identified")
-        world.clock.advance(1_000)
+        world.clock.advance(by: 1_000)
         let new = try SigningKey.generate(.es256)
         world.change {
             $0.signer = new
@@ -74,7 +75,7 @@ struct KeyRotationTests {
         // The old key went with the new set.
         let old = try TestKeys.provider.get()
         world.change { $0.signer = old }
-        world.clock.advance(1_000)
+        world.clock.advance(by: 1_000)
         #expect(
             try await world.finish(provider, try await world.begin(provider)).summary
                 == "provider_unavailable: key_unknown")
@@ -93,12 +94,12 @@ struct KeyRotationTests {
             $0.keySetAnswer = { _ in throw ProviderFault(.unreachable, "away") }
             $0.discoveryAnswer = { _ in throw ProviderFault(.unreachable, "away") }
         }
-        world.clock.advance(KeySetCache.freshness)
+        world.clock.advance(by: KeySetCache.freshness)
         #expect(await isIdentified())
         #expect(world.requests(to: keySet) == 2)
-        world.clock.advance(KeySetCache.staleness - KeySetCache.freshness)
+        world.clock.advance(by: KeySetCache.staleness - KeySetCache.freshness)
         #expect(await isIdentified())
-        world.clock.advance(1)
+        world.clock.advance(by: 1)
         #expect(await isIdentified() == false)
     }
 
@@ -125,14 +126,14 @@ struct KeyRotationTests {
         let provider = world.provider()
         let place = "https://idp.example/.well-known/openid-configuration"
         _ = try await provider.begin(session: session, returnTo: .root)
-        world.clock.advance(3_599_999)
+        world.clock.advance(by: 3_599_999)
         _ = try await provider.begin(session: session, returnTo: .root)
         #expect(world.requests(to: place) == 1)
-        world.clock.advance(1)
+        world.clock.advance(by: 1)
         world.change { $0.discoveryAnswer = { $0.with(status: 503) } }
         _ = try await provider.begin(session: session, returnTo: .root)
         #expect(world.requests(to: place) == 2)
-        world.clock.advance(86_400_000)
+        world.clock.advance(by: 86_400_000)
         await #expect(throws: ProviderFault(.statusUnexpected, "")) {
             try await provider.begin(session: session, returnTo: .root)
         }
@@ -144,7 +145,7 @@ struct KeyRotationTests {
         let response = try await world.begin(provider)
         world.change { script in
             script.tokenAnswer = { [clock = world.clock] answer in
-                clock.advance(10_000)
+                clock.advance(by: 10_000)
                 return answer
             }
         }

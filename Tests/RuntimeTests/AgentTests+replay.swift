@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import StateSurface
 import StateSurfaceTesting
@@ -53,7 +54,7 @@ extension AgentTests {
             _ = try await fixture.runtime.execute(
                 permit: permit, intentJSON: #"{"id":"\#(index)","intent":"echo"}"#.utf8)
         }
-        let slow = Recorder<AgentOutput>()
+        let slow = Collected<AgentOutput>()
         let connection = try await fixture.runtime.attach(permit: permit, resumeFrom: 0, window: 3) {
             slow.append($0)
         }

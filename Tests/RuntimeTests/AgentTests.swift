@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import StateSurface
 import StateSurfaceTesting
@@ -11,7 +12,7 @@ import Testing
 
     /// One agent's socket: what it sends, and what it was sent.
     final class Socket: Sendable {
-        let received = Recorder<AgentOutput>()
+        let received = Collected<AgentOutput>()
         let connection: AgentConnection
 
         init(_ runtime: Runtime, _ permit: Permit, resumeFrom: Int64? = nil) async throws {

@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurface
 import StateSurfaceTesting
 import Synchronization
@@ -19,8 +20,8 @@ import Testing
 
     private func listener(
         _ streams: EventStreams, window: Int = .max, after seq: Int64, lastSeq: Int64
-    ) -> (listener: EventStreams.Listener, received: Recorder<AgentOutput>) {
-        let received = Recorder<AgentOutput>()
+    ) -> (listener: EventStreams.Listener, received: Collected<AgentOutput>) {
+        let received = Collected<AgentOutput>()
         let listener = EventStreams.Listener(sessionID: "ses_a", window: window) { received.append($0) }
         streams.add(listener)
         streams.start(listener, after: seq, lastSeq: lastSeq)

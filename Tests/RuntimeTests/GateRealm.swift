@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import Synchronization
 
@@ -6,7 +7,7 @@ import Synchronization
 /// Holds every call until it is opened.
 final class GateRealm: Realm {
     let intents = ["gate"]
-    let entered = Recorder<String>()
+    let entered = Collected<String>()
     private let isOpen = Atomic<Bool>(false)
 
     func open() { isOpen.store(true, ordering: .releasing) }

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import StateSurface
 import StateSurfaceTesting
@@ -70,16 +71,5 @@ final class RuntimeFixture: Sendable {
         try await runtime.admit(
             sessionID: session.id, tenantID: session.tenantID ?? "", userID: session.userID ?? ""
         ).get()
-    }
-}
-
-/// A clock that only moves when a test says so.
-final class TestClock: Sendable {
-    private let time = Atomic<Int64>(1_700_000_000_000)
-
-    var now: Int64 { time.load(ordering: .sequentiallyConsistent) }
-
-    func advance(by milliseconds: Int64) {
-        time.add(milliseconds, ordering: .sequentiallyConsistent)
     }
 }

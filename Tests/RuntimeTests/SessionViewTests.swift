@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurface
 import StateSurfaceTesting
 import Testing
@@ -165,7 +166,7 @@ import Testing
 
     @Test("Observers hear of every change, after memory has forgotten, until they cancel")
     func observers() async throws {
-        let heard = Recorder<SessionNotice>()
+        let heard = Collected<SessionNotice>()
         let subscription = fixture.runtime.observe { heard.append($0) }
         let session = try await fixture.authenticated().session
         _ = try await fixture.runtime.end(id: session.id)

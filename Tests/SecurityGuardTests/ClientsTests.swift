@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import OAuth
 import StateSurface

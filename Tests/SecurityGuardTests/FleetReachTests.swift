@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import StateSurface
 import StateSurfaceTesting
@@ -31,7 +32,7 @@ struct FleetReachTests {
         let (long, short) = longFirst ? (fixture.subject, other) : (other, fixture.subject)
         let token = try await long.openFamily(for: account).accessToken
         #expect(short.judge(token: token.utf8).isGood)
-        fixture.clock.advance(Self.hour - 1_000)
+        fixture.clock.advance(by: Self.hour - 1_000)
         #expect(short.judge(token: token.utf8).isGood)
     }
 
@@ -39,7 +40,7 @@ struct FleetReachTests {
     func tooLong() async throws {
         let fixture = try await Fixture(adjust: { $0.accessTokenLifetime = 60_000 })
         func token(_ lifetime: Int64) throws -> String {
-            let now = fixture.clock.value / 1000
+            let now = fixture.clock.now / 1000
             return try fixture.subject.keyRing.signingKey.sign(
                 claims: [
                     "iss": "https://gate.example", "sub": "usr_x", "aud": "gatehouse", "client_id": "gatehouse",
@@ -53,7 +54,7 @@ struct FleetReachTests {
         #expect(try isGood(3_600) && !isGood(3_601))
         #expect(long.judge(token: try token(3_600).utf8).isGood)
         // Long after the last token of the other node.
-        fixture.clock.advance(Self.hour + 30_000 + 60_000 + FleetReach.lease)
+        fixture.clock.advance(by: Self.hour + 30_000 + 60_000 + FleetReach.lease)
         try await fixture.subject.reach.note()
         #expect(try !isGood(3_600) && isGood(60))
     }
@@ -64,12 +65,12 @@ struct FleetReachTests {
         let short = try await neighbour(of: fixture, lifetime: 1_000)
         let token = try await fixture.login().accessToken
         _ = try fixture.subject.keyDirectory.rotate(immediately: true)
-        fixture.clock.advance(10)
+        fixture.clock.advance(by: 10)
         try await short.reload()
-        fixture.clock.advance(Self.hour - 10_000)
+        fixture.clock.advance(by: Self.hour - 10_000)
         try await short.reload()
         #expect(short.judge(token: token.utf8).isGood)
-        fixture.clock.advance(200_000)
+        fixture.clock.advance(by: 200_000)
         try await short.reload()
         #expect(short.keyRing.verificationKeys.count == 1)
     }
@@ -93,7 +94,7 @@ struct FleetReachTests {
         "Disabling ends tokens of a node whose clock is ahead; enabled again, the account's next token is good at once")
     func clockAhead() async throws {
         let fixture = try await Fixture()
-        let ahead = TestClock(fixture.clock.value + 20_000)
+        let ahead = TestClock(fixture.clock.now + 20_000)
         let node = try await neighbour(of: fixture, clock: ahead, lifetime: 900_000)
         let account = try await fixture.account()
         let control = try await node.openFamily(for: fixture.account("bob@example.com")).accessToken

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import JOSE
 import StateSurface
@@ -26,7 +27,7 @@ import Testing
     private func token(
         type: String = "JWT", key: SigningKey? = nil, _ adjust: (inout JSONObject) -> Void = { _ in }
     ) throws -> [UInt8] {
-        let now = fixture.clock.value / 1_000
+        let now = fixture.clock.now / 1_000
         var claims: JSONObject = [
             "iss": .string(Self.partner), "sub": "alice", "aud": ["gate"], "iat": .integer(now),
             "exp": .integer(now + 300), "scope": "orders unknown", "jti": "same",
@@ -41,16 +42,16 @@ import Testing
 
     @Test("Issuer and subject are the same user as in an exchange, with what the issuer may grant")
     func identity() async throws {
-        let token = try token { $0["auth_time"] = .integer(fixture.clock.value / 1_000 - 60) }
-        #expect(fixture.subject.foreignTokens.known(token, now: fixture.clock.value) == nil)
+        let token = try token { $0["auth_time"] = .integer(fixture.clock.now / 1_000 - 60) }
+        #expect(fixture.subject.foreignTokens.known(token, now: fixture.clock.now) == nil)
         let principal = try await identify(token)
         let exchanged = try await fixture.subject.exchange(
             ExchangeRequest(
                 subjectToken: String(decoding: token, as: UTF8.self), subjectTokenType: ExchangeRequest.jwtType))
         #expect(principal.subject == exchanged.principal.subject && principal.tenantID == "acme")
         #expect(principal.scope == ["orders:read"] && principal.isUser)
-        #expect(principal.authenticatedAt == fixture.clock.value - 60_000)
-        #expect(fixture.subject.foreignTokens.known(token, now: fixture.clock.value) === principal)
+        #expect(principal.authenticatedAt == fixture.clock.now - 60_000)
+        #expect(fixture.subject.foreignTokens.known(token, now: fixture.clock.now) === principal)
         // Another token of the same person is another principal of the same origin.
         let newer = try await identify(try self.token { $0["jti"] = "other" })
         #expect(newer.foreign?.origin == principal.foreign?.origin && newer.tokenID != principal.tokenID)
@@ -83,7 +84,7 @@ import Testing
             ("exp", "past", "token_expired"), ("nbf", "future", "invalid_token"),
         ])
     func refused(claim: String, value: String, code: String) async throws {
-        let now = fixture.clock.value / 1_000
+        let now = fixture.clock.now / 1_000
         let token = try token { claims in
             claims["iat"] = .integer(now - 200)
             claims[claim] =
@@ -109,15 +110,15 @@ import Testing
 
     @Test("A remembered token is verified again after a while, and not accepted past its end")
     func freshness() async throws {
-        let token = try token { $0["exp"] = .integer(fixture.clock.value / 1_000 + 86_400) }
+        let token = try token { $0["exp"] = .integer(fixture.clock.now / 1_000 + 86_400) }
         let tokens = fixture.subject.foreignTokens
         let principal = try await identify(token)
         let end = try #require(principal.foreign).trustedUntil
-        #expect(end - fixture.clock.value == ForeignTokens.freshness)
+        #expect(end - fixture.clock.now == ForeignTokens.freshness)
         #expect(tokens.known(token, now: end - 1) != nil && tokens.known(token, now: end) == nil)
-        fixture.clock.advance(ForeignTokens.freshness)
+        fixture.clock.advance(by: ForeignTokens.freshness)
         #expect(try await identify(token) !== principal)
-        fixture.clock.advance(86_400_000)
+        fixture.clock.advance(by: 86_400_000)
         let fault = await #expect(throws: TokenFault.self) { try await identify(token) }
         #expect(fault?.code == .tokenExpired)
     }
@@ -127,7 +128,7 @@ import Testing
         let token = try token()
         let principal = try await identify(token)
         #expect(try await fixture.subject.accounts.disable(userID: principal.subject))
-        #expect(fixture.subject.foreignTokens.known(token, now: fixture.clock.value) == nil)
+        #expect(fixture.subject.foreignTokens.known(token, now: fixture.clock.now) == nil)
         #expect(fixture.subject.isRevoked(principal))
         await #expect(throws: TokenFault.invalid("")) { try await identify(token) }
         #expect(try await fixture.subject.accounts.enable(userID: principal.subject))

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import JOSE
 import Testing
@@ -70,13 +71,13 @@ struct KeyDirectoryTests {
         let old = try #require(try directory.loadOrCreate().plan.active)
         let next = try directory.rotate()
         #expect(next.state == .next)
-        #expect(next.until == clock.value + KeySchedule.lead)
+        #expect(next.until == clock.now + KeySchedule.lead)
         #expect(throws: GuardError.self) { try directory.rotate() }
-        clock.advance(KeySchedule.lead)
+        clock.advance(by: KeySchedule.lead)
         let plan = try #require(try directory.load()).plan
         #expect(plan.active?.keyID == next.entry.keyID)
         #expect(plan.state(of: old.keyID) == .retiring)
-        clock.advance(990_000)
+        clock.advance(by: 990_000)
         let after = try #require(try directory.load())
         #expect(after.plan.state(of: old.keyID) == .retired)
         #expect(after.keys.map(\.entry.keyID) == [next.entry.keyID])
@@ -132,7 +133,7 @@ struct KeyDirectoryTests {
         let guardian = fixture.subject
         let first = try await fixture.login()
         let next = try guardian.keyDirectory.rotate(immediately: true)
-        fixture.clock.advance(10)
+        fixture.clock.advance(by: 10)
         try await guardian.reload()
         let second = try await guardian.openFamily(for: fixture.account("bob@example.com"))
         let file = "\(fixture.folder.path)/\(next.entry.file)"

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import JOSE
 import Testing
@@ -81,7 +82,7 @@ struct KeyPassphraseTests {
         let second = try directory.generate()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/\(second.entry.file)"))
         #expect(try directory.rotate().entry.keyID == second.entry.keyID)
-        clock.advance(KeySchedule.lead)
+        clock.advance(by: KeySchedule.lead)
         let plan = try #require(try directory.load()).plan
         #expect(plan.active?.keyID == second.entry.keyID)
         #expect(plan.state(of: first.entry.keyID) == .retiring)

@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import StateSurface
 import Synchronization
@@ -40,7 +41,7 @@ struct KeyRotationUnderLoadTests {
                     var held: [String] = []
                     while !shared.isOver.load(ordering: .relaxed) {
                         // A new token of the current signing key, and those of earlier keys.
-                        held.append(try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.value))
+                        held.append(try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.now))
                         for token in held.suffix(4) {
                             if case .failure(let fault) = guardian.judge(token: token.utf8) {
                                 shared.tally.withLock { $0.refusedGood.append(fault.reason) }
@@ -58,7 +59,7 @@ struct KeyRotationUnderLoadTests {
                 _ = try guardian.keyDirectory.rotate()
                 try await guardian.reload()
                 try await waitForCallers(shared)
-                fixture.clock.advance(KeySchedule.lead)
+                fixture.clock.advance(by: KeySchedule.lead)
                 try await guardian.reload()
                 signers.insert(guardian.keyRing.signingKey.keyID)
                 try await waitForCallers(shared)
@@ -79,7 +80,7 @@ struct KeyRotationUnderLoadTests {
         let guardian = fixture.subject
         let old = guardian.keyRing.signingKey
         let claims = try UnverifiedToken(try await fixture.login().accessToken).unverifiedClaims().members
-        let token = try Self.token(old, claims, fixture.clock.value)
+        let token = try Self.token(old, claims, fixture.clock.now)
         let shared = Shared()
 
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -107,7 +108,7 @@ struct KeyRotationUnderLoadTests {
 
         #expect(shared.acceptedLate.load(ordering: .relaxed) == 0)
         #expect(shared.refusedEarly.load(ordering: .relaxed) == 0)
-        let fresh = try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.value)
+        let fresh = try Self.token(guardian.keyRing.signingKey, claims, fixture.clock.now)
         #expect(throws: Never.self) { try fixture.judge(fresh).get() }
     }
 

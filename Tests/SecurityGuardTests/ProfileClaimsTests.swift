@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import JOSE
 import StateSurface
@@ -65,11 +66,11 @@ import Testing
     func signIn() async throws {
         let fixture = try await Fixture()
         let account = try await account(fixture)
-        let facts = SignInFacts(authenticatedAt: fixture.clock.value - 60_500, acr: "phr")
+        let facts = SignInFacts(authenticatedAt: fixture.clock.now - 60_500, acr: "phr")
         let opening = try fixture.subject.prepareFamily(
             fixture.subject.newFamilyID(for: account), for: account, binding: nil, signIn: facts)
         try await fixture.state.insert(family: opening.record, judged: opening.judged)
-        fixture.clock.advance(3_600_000)
+        fixture.clock.advance(by: 3_600_000)
         let refreshed = try await fixture.refreshed(#require(opening.tokens.refreshToken))
         let expected = facts.authenticatedAt / 1_000
         for token in [opening.tokens.accessToken, refreshed.accessToken] {
@@ -90,7 +91,7 @@ import Testing
         let account = try await account(fixture)
         let opening = try fixture.subject.prepareFamily(
             fixture.subject.newFamilyID(for: account), for: account, binding: nil,
-            signIn: SignInFacts(authenticatedAt: fixture.clock.value, acr: acr))
+            signIn: SignInFacts(authenticatedAt: fixture.clock.now, acr: acr))
         #expect(opening.tokens.principal.acr == nil && fixture.judge(opening.tokens.accessToken).isGood)
     }
 }

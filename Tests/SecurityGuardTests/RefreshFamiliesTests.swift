@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurface
 import StateSurfaceTesting
 import Synchronization
@@ -29,7 +30,7 @@ struct RefreshFamiliesTests {
     @Test("A refresh gives another pair of the same family, which stays at home where it is")
     func rotation() async throws {
         let first = try await fixture.subject.openFamily(for: fixture.account(), home: "ses_home")
-        fixture.clock.advance(1000)
+        fixture.clock.advance(by: 1000)
         guard case .rotated(let second) = try await refresh(first) else {
             Issue.record("not rotated")
             return
@@ -47,7 +48,7 @@ struct RefreshFamiliesTests {
     func repeatWithinGrace() async throws {
         let first = try await fixture.login()
         let second = try await rotated(first)
-        fixture.clock.advance(10_000)
+        fixture.clock.advance(by: 10_000)
         guard case .repeated(let again) = try await refresh(first) else {
             Issue.record("not repeated")
             return
@@ -64,7 +65,7 @@ struct RefreshFamiliesTests {
             session: Sample.session("s1", owner: first.principal.subject, family: first.familyID))
         let second = try await rotated(first)
         switch how {
-        case "late": fixture.clock.advance(10_001)
+        case "late": fixture.clock.advance(by: 10_001)
         case "successor used": _ = try await rotated(second)
         default: _ = try await rotated(try await rotated(second))
         }
@@ -132,7 +133,7 @@ struct RefreshFamiliesTests {
         let first = try await fixture.login()
         switch how {
         case "logout": _ = try await fixture.subject.endFamily(first.familyID)
-        case "expiry": fixture.clock.advance(2_592_000_000)
+        case "expiry": fixture.clock.advance(by: 2_592_000_000)
         default: try await change(first.principal.subject) { $0.disabled = true }
         }
         guard case .refused(let refusal) = try await refresh(first) else {

@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import Testing
 
@@ -31,7 +32,7 @@ struct RemoteKeySetTests {
         #expect(await set.candidates(keyID: one.keyID).count == 1)
         for index in 0..<1000 { #expect(await set.candidates(keyID: "unknown-\(index)").isEmpty) }
         #expect(fetches.all.count == 1)
-        clock.advance(RemoteKeySet.coolDown)
+        clock.advance(by: RemoteKeySet.coolDown)
         for index in 0..<1000 { #expect(await set.candidates(keyID: "unknown-\(index)").isEmpty) }
         #expect(fetches.all.count == 2)
     }
@@ -56,7 +57,7 @@ struct RemoteKeySetTests {
         #expect(await set.candidates(keyID: first.keyID).count == 1)
         holder.append(second)
         #expect(await set.candidates(keyID: second.keyID).isEmpty)
-        clock.advance(RemoteKeySet.coolDown)
+        clock.advance(by: RemoteKeySet.coolDown)
         #expect(await set.candidates(keyID: second.keyID).count == 1)
         // Two keys now: a token without kid fits neither.
         #expect(await set.candidates(keyID: nil).isEmpty)
@@ -67,15 +68,15 @@ struct RemoteKeySetTests {
         let down = TestClock(0)
         let first = one
         let set = try set {
-            if down.value > 0 { throw GuardError(.issuer, "down") }
+            if down.now > 0 { throw GuardError(.issuer, "down") }
             return [first]
         }
         #expect(await set.candidates(keyID: nil).count == 1)
-        down.advance(1)
-        clock.advance(RemoteKeySet.freshness)
+        down.advance(by: 1)
+        clock.advance(by: RemoteKeySet.freshness)
         #expect(await set.candidates(keyID: first.keyID).count == 1)
         #expect(fetches.all.count == 2)
-        clock.advance(RemoteKeySet.staleness)
+        clock.advance(by: RemoteKeySet.staleness)
         #expect(await set.candidates(keyID: first.keyID).isEmpty)
     }
 

@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import StateSurface
 import StateSurfaceTesting
@@ -33,7 +34,7 @@ struct RetiredKeysTests {
         #expect(guardian.keyRing.retiredKeys.isEmpty, "its tokens are good")
 
         // Long after the last token of the first key.
-        fixture.clock.advance(fixture.policy.tokenReach + 60_000)
+        fixture.clock.advance(by: fixture.policy.tokenReach + 60_000)
         try await guardian.reload()
         #expect(guardian.keyRing.verificationKeys.count == 1 && guardian.keyRing.retiredKeys.isEmpty)
 
@@ -55,7 +56,7 @@ struct RetiredKeysTests {
         let feed = ChangeRecorder(fixture.state)
         _ = try fixture.subject.keyDirectory.rotate(immediately: true)
         // Two keys never begin to sign in the same millisecond.
-        fixture.clock.advance(10)
+        fixture.clock.advance(by: 10)
         try await fixture.subject.reload()
         let outcome = try await fixture.subject.refresh(login.refreshToken ?? "")
         guard case .rotated(let tokens) = outcome else {
@@ -79,7 +80,7 @@ struct RetiredKeysTests {
         }
         #expect(newestKey(of: login.familyID, told: feed) == login.principal.keyThumbprint)
         _ = try fixture.subject.keyDirectory.rotate(immediately: true)
-        fixture.clock.advance(10)
+        fixture.clock.advance(by: 10)
         try await fixture.subject.reload()
         let outcome = try await fixture.subject.refresh(login.refreshToken ?? "")
         guard case .repeated(let tokens) = outcome else {

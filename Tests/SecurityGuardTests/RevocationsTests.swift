@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurface
 import StateSurfaceTesting
 import Testing
@@ -96,10 +97,10 @@ struct RevocationsTests {
         let fixture = try await Fixture()
         let tokens = try await fixture.login()
         _ = try await fixture.subject.endFamily(tokens.familyID)
-        let clock = TestClock(fixture.clock.value + 3_600_000)
+        let clock = TestClock(fixture.clock.now + 3_600_000)
         let node = try await SecurityGuard(
             policy: fixture.policy, keyDirectory: fixture.subject.keyDirectory, state: fixture.state, clock: clock.read)
-        clock.advance(-3_600_000)
+        clock.advance(by: -3_600_000)
         #expect(node.judge(token: tokens.accessToken.utf8).fault?.reason == "revoked")
     }
 

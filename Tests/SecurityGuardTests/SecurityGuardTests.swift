@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import JOSE
 import StateSurface
@@ -20,7 +21,7 @@ struct SecurityGuardTests {
         #expect(subject.keyRing.signingKey.keyID == old.signingKey.keyID)
         #expect(subject.keyRing.etag != old.etag)
         // No file changes any more: time alone makes the next key sign.
-        fixture.clock.advance(KeySchedule.lead)
+        fixture.clock.advance(by: KeySchedule.lead)
         try await eventually { subject.keyRing.signingKey.keyID != old.signingKey.keyID }
         let generation = subject.keyGeneration
         for file in try fixture.folder.files() {
@@ -39,14 +40,14 @@ struct SecurityGuardTests {
         #expect(watch.isDue())
         #expect(try watch.reload().isNew)
         #expect(!watch.isDue())
-        fixture.clock.advance(KeySchedule.lead)
+        fixture.clock.advance(by: KeySchedule.lead)
         #expect(watch.isDue())
         let path = "\(fixture.folder.path)/keyring.json"
         let index = try Data(contentsOf: URL(fileURLWithPath: path))
         try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
         #expect(throws: GuardError.self) { try watch.reload() }
         #expect(!watch.isDue())
-        fixture.clock.advance(30_000)
+        fixture.clock.advance(by: 30_000)
         #expect(watch.isDue())
         #expect(throws: GuardError.self) { try watch.reload() }
         try index.write(to: URL(fileURLWithPath: path))

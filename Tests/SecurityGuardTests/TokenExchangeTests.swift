@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import OAuth
 import StateSurface
@@ -23,7 +24,7 @@ struct TokenExchangeTests {
     }
 
     func subjectToken(_ adjust: (inout JSONObject) -> Void = { _ in }) throws -> String {
-        let now = fixture.clock.value / 1000
+        let now = fixture.clock.now / 1000
         var claims: JSONObject = [
             "iss": .string(Self.partner), "sub": "alice", "aud": ["gate"], "iat": .integer(now),
             "exp": .integer(now + 300), "scope": "orders unknown", "email": "ada@example.com",
@@ -65,14 +66,14 @@ struct TokenExchangeTests {
         let first = try await exchange(subjectToken())
         let userID = first.principal.subject
         // By a node whose clock is behind.
-        let behind = fixture.clock.value - 20_000
+        let behind = fixture.clock.now - 20_000
         #expect(try await fixture.state.disable(userID: userID, at: behind, revokedUntil: behind + 900_000))
         #expect(fixture.judge(first.accessToken).fault?.reason == "revoked")
         #expect(try await fixture.subject.accounts.enable(userID: userID))
         let second = try await exchange(subjectToken())
         #expect(fixture.judge(second.accessToken).isGood)
         // And by one whose clock is ahead.
-        let ahead = fixture.clock.value + 20_000
+        let ahead = fixture.clock.now + 20_000
         #expect(try await fixture.state.disable(userID: userID, at: ahead, revokedUntil: ahead + 900_000))
         #expect(fixture.judge(second.accessToken).fault?.reason == "revoked")
         #expect(try await fixture.subject.accounts.enable(userID: userID))
@@ -88,7 +89,7 @@ struct TokenExchangeTests {
         #expect(try await exchange(subjectToken(), scope: "base").principal.scope == ["base"])
         await #expect(throws: OAuthFault(.invalidScope, "")) { try await exchange(subjectToken(), scope: "admin") }
         #expect(
-            try await exchange(subjectToken { $0["exp"] = .integer(fixture.clock.value / 1000 + 9999) }).expiresIn
+            try await exchange(subjectToken { $0["exp"] = .integer(fixture.clock.now / 1000 + 9999) }).expiresIn
                 == 900)
     }
 
@@ -122,7 +123,7 @@ struct TokenExchangeTests {
     @Test("Another's signature, our own tokens and nonsense are refused")
     func badTokens() async throws {
         let stranger = try SigningKey.generate(.es256, keyID: key.keyID)
-        let now = fixture.clock.value / 1000
+        let now = fixture.clock.now / 1000
         let forged = try stranger.sign(
             claims: ["iss": .string(Self.partner), "sub": "alice", "aud": "gate", "exp": .integer(now + 60)],
             type: "JWT")

@@ -1,3 +1,4 @@
+import BasicsForTests
 import JOSE
 import StateSurface
 import Testing
@@ -10,7 +11,7 @@ struct TokenVerifierTests {
     init() async throws { fixture = try await Fixture() }
 
     func claims(_ adjust: (inout JSONObject) -> Void = { _ in }) -> JSONObject {
-        let now = fixture.clock.value / 1000
+        let now = fixture.clock.now / 1000
         var claims: JSONObject = [
             "iss": "https://gate.example", "aud": ["other", "gatehouse"], "sub": "usr_abc", "client_id": "gatehouse",
             "tenant_id": "acme", "jti": "j1", "scope": "read write", "iat": .integer(now), "nbf": .integer(now),
@@ -102,9 +103,9 @@ struct TokenVerifierTests {
     func expired() async throws {
         let tokens = try await fixture.login()
         let odd = try sign(claims { $0["aud"] = "elsewhere" })
-        fixture.clock.advance(900_000 + 30_000 - 1)
+        fixture.clock.advance(by: 900_000 + 30_000 - 1)
         #expect(fixture.judge(tokens.accessToken).isGood)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         #expect(fixture.judge(tokens.accessToken).fault?.code == .tokenExpired)
         #expect(fixture.judge(odd).fault?.code == .invalidToken)
         let forged = String(tokens.accessToken.dropLast(4)) + "AAAA"
@@ -117,7 +118,7 @@ struct TokenVerifierTests {
     func revokedAndExpired() async throws {
         let tokens = try await fixture.login()
         try await fixture.subject.revoke(token: tokens.principal)
-        fixture.clock.advance(1_000_000)
+        fixture.clock.advance(by: 1_000_000)
         #expect(fixture.judge(tokens.accessToken).fault?.reason == "revoked")
     }
 

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import JOSE
 import StateSurface
@@ -17,7 +18,7 @@ struct VerifiedTokenCacheTests {
     }
 
     func ask(_ token: String) -> Result<Principal, TokenFault> {
-        cache.principal(for: Array(token.utf8), now: fixture.clock.value)
+        cache.principal(for: Array(token.utf8), now: fixture.clock.now)
     }
 
     @Test("A hit is the very principal of the first check")
@@ -44,9 +45,9 @@ struct VerifiedTokenCacheTests {
     func expiry() async throws {
         let token = try await fixture.login().accessToken
         #expect(ask(token).isGood)
-        fixture.clock.advance(900_000 + 30_000 - 1)
+        fixture.clock.advance(by: 900_000 + 30_000 - 1)
         #expect(ask(token).isGood)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         #expect(ask(token).fault?.code == .tokenExpired)
         #expect(cache.count == 0)
     }
@@ -55,7 +56,7 @@ struct VerifiedTokenCacheTests {
     func stepBack() async throws {
         let token = try await fixture.login().accessToken
         #expect(ask(token).isGood)
-        fixture.clock.advance(-3_600_000)
+        fixture.clock.advance(by: -3_600_000)
         #expect(ask(token).fault?.code == .invalidToken)
     }
 
@@ -99,10 +100,10 @@ struct VerifiedTokenCacheTests {
         for index in stride(from: 0, to: token.count, by: 7) {
             var changed = token
             changed[index] ^= 1
-            #expect(!cache.principal(for: changed, now: fixture.clock.value).isGood, "byte \(index)")
+            #expect(!cache.principal(for: changed, now: fixture.clock.now).isGood, "byte \(index)")
         }
-        #expect(!cache.principal(for: token.dropLast(), now: fixture.clock.value).isGood)
-        #expect(!cache.principal(for: token + [0x41], now: fixture.clock.value).isGood)
+        #expect(!cache.principal(for: token.dropLast(), now: fixture.clock.now).isGood)
+        #expect(!cache.principal(for: token + [0x41], now: fixture.clock.now).isGood)
     }
 
     @Test("A token outlives the rotation of its key, and dies with its retirement")
@@ -110,7 +111,7 @@ struct VerifiedTokenCacheTests {
         let token = try await fixture.login().accessToken
         let first = try ask(token).get()
         let old = fixture.subject.keyRing.signingKey.verificationKey.keyID
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         _ = try fixture.subject.keyDirectory.rotate(immediately: true)
         try await fixture.subject.reload()
         #expect(fixture.subject.keyRing.signingKey.verificationKey.keyID != old)
@@ -133,7 +134,7 @@ struct VerifiedTokenCacheTests {
             #expect(cache.count <= 4)
         }
         let small = VerifiedTokenCache(fixture.subject, byteLimit: 2 * 1024)
-        for token in tokens { #expect(small.principal(for: Array(token.utf8), now: fixture.clock.value).isGood) }
+        for token in tokens { #expect(small.principal(for: Array(token.utf8), now: fixture.clock.now).isGood) }
         #expect((1...2).contains(small.count))
     }
 

@@ -1,4 +1,5 @@
 import AuthorizationServer
+import BasicsForTests
 import Runtime
 import SecurityGuard
 import SignIn

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Runtime
 import SecurityGuard
 import SignIn
@@ -18,7 +19,7 @@ struct EndingTests {
     @Test("A refresh gives a new pair in one transaction, and counts as use of the home session")
     func refresh() async throws {
         let signedIn = try await fixture.signIn(fixture.account())
-        fixture.clock.advance(60_000)
+        fixture.clock.advance(by: 60_000)
         let transactions = fixture.engine.transactions.load(ordering: .relaxed)
         let refreshed = try await fixture.signIn.refresh(refreshToken(signedIn.tokens))
         #expect(fixture.engine.transactions.load(ordering: .relaxed) == transactions + 1)
@@ -46,10 +47,10 @@ struct EndingTests {
     @Test("A family whose home has run out is ended instead of refreshed, with its guests")
     func deadHome() async throws {
         let signedIn = try await fixture.signIn(fixture.account())
-        fixture.clock.advance(11 * 3_600_000)
+        fixture.clock.advance(by: 11 * 3_600_000)
         // Its token has run out, but its family lives: the guest is made when the home has an hour left.
         let guest = try await fixture.guest(of: signedIn)
-        fixture.clock.advance(2 * 3_600_000)
+        fixture.clock.advance(by: 2 * 3_600_000)
         let token = try refreshToken(signedIn.tokens)
         await #expect(throws: SignInFault(.invalidGrant, reason: "")) { try await fixture.signIn.refresh(token) }
         let family = try #require(try await fixture.store.family(id: signedIn.tokens.familyID))
@@ -63,9 +64,9 @@ struct EndingTests {
     @Test("A home that a request finds to have run out takes its family along, as if it had been swept")
     func foundDead() async throws {
         let signedIn = try await fixture.signIn(fixture.account())
-        fixture.clock.advance(11 * 3_600_000)
+        fixture.clock.advance(by: 11 * 3_600_000)
         let guest = try await fixture.guest(of: signedIn)
-        fixture.clock.advance(2 * 3_600_000)
+        fixture.clock.advance(by: 2 * 3_600_000)
         #expect(try await !fixture.opens(signedIn.session))
         #expect(try await fixture.state(signedIn.sessionID) == .expired)
         #expect(try await fixture.state(guest.session.id) == .ended)

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import Runtime
 import SecurityGuard
@@ -136,21 +137,4 @@ final class InterruptibleEngine: SQLEngine {
     func feedIsLost() -> Bool { inner.feedIsLost() }
     func ping() async throws { try await inner.ping() }
     func close() async { await inner.close() }
-}
-
-/// A clock that stands still until it is told to move.
-final class TestClock: Sendable {
-    private let now = Atomic<Int64>(1_800_000_000_000)
-
-    var read: @Sendable () -> Int64 { { self.now.load(ordering: .sequentiallyConsistent) } }
-    func advance(_ milliseconds: Int64) { now.add(milliseconds, ordering: .sequentiallyConsistent) }
-}
-
-/// Collects what it is given, from any thread.
-final class Collected<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
-
-    func append(_ element: Element) { elements.withLock { $0.append(element) } }
-    func removeAll() { elements.withLock { $0 = [] } }
-    var all: [Element] { elements.withLock { $0 } }
 }

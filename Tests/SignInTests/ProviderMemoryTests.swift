@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import IdentityProviders
 import SignIn
@@ -41,10 +42,10 @@ struct ProviderMemoryTests {
             #expect(try await memory.hasEnded(byPerson))
             #expect(try await memory.hasEnded(bySession))
             guard fixture.clock.read() < end + ProviderToken.maximumAge else { break }
-            fixture.clock.advance(Self.day)
+            fixture.clock.advance(by: Self.day)
         }
         // The provider's clock may be a minute ahead, and a node's behind that of the node that was told.
-        fixture.clock.advance(120_000)
+        fixture.clock.advance(by: 120_000)
         #expect(try await memory.hasEnded(byPerson))
         #expect(try await memory.hasEnded(bySession))
     }
@@ -57,9 +58,9 @@ struct ProviderMemoryTests {
             try origin(issued: 5_000, authenticated: -60_000),
             try origin(issued: 5_000, session: "s-1", person: "person-2"),
         ]
-        fixture.clock.advance(Self.day - 1)
+        fixture.clock.advance(by: Self.day - 1)
         for origin in stale { #expect(try await memory.hasEnded(origin)) }
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         for origin in stale { #expect(try await !memory.hasEnded(origin)) }
     }
 

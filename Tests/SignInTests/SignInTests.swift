@@ -1,3 +1,4 @@
+import BasicsForTests
 import Runtime
 import SecurityGuard
 import SignIn
@@ -162,7 +163,7 @@ struct SignInTests {
         let account = try await fixture.account()
         let session = try await fixture.anonymous()
         let target = try #require(try await fixture.target(session))
-        fixture.clock.advance(31 * 60_000)
+        fixture.clock.advance(by: 31 * 60_000)
         await #expect(throws: SessionFault(.conflict)) { try await fixture.signIn(account, to: target) }
         #expect(try await fixture.state(session.session.id) == .expired)
         #expect(try await fixture.store.liveFamilies(userID: account.account.userID).isEmpty)
@@ -174,11 +175,11 @@ struct SignInTests {
         let account = try await fixture.account()
         let session = try await fixture.anonymous()
         let first = try await fixture.signIn(account, to: fixture.target(session))
-        fixture.clock.advance(9_000)
+        fixture.clock.advance(by: 9_000)
         let again = try #require(try await fixture.target(session))
         let second = try await fixture.signIn(account, to: again)
         #expect(second.plan.word == "resumed" && second.sessionID == first.sessionID)
-        fixture.clock.advance(11_000)
+        fixture.clock.advance(by: 11_000)
         #expect(try await fixture.target(session) == nil)
         #expect(try await fixture.target(first.session) == nil)
     }
@@ -188,13 +189,13 @@ struct SignInTests {
         let fixture = try await Fixture(perUser: 2)
         let account = try await fixture.account()
         let first = try await fixture.signIn(account)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let guest = try await fixture.guest(of: first)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let second = try await fixture.signIn(account)
         #expect(try await fixture.state(guest.session.id) == .ended)
         #expect(try await fixture.opens(first.session))
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let third = try await fixture.signIn(account)
         #expect(try await fixture.state(first.sessionID) == .ended)
         #expect(try await fixture.store.family(id: first.tokens.familyID)?.isLive == false)

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Runtime
 import SecurityGuard
 import SignIn
@@ -29,9 +30,9 @@ struct TokenSessionTests {
     @Test("One beyond the limit ends the longest unused guest in the same transaction")
     func surplus() async throws {
         let signedIn = try await fixture.signIn(fixture.account())
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let first = try await fixture.guest(of: signedIn)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let transactions = fixture.engine.transactions.load(ordering: .relaxed)
         let second = try await fixture.guest(of: signedIn)
         #expect(fixture.engine.transactions.load(ordering: .relaxed) == transactions + 1)
@@ -45,10 +46,10 @@ struct TokenSessionTests {
     func ownHome() async throws {
         let account = try await fixture.account()
         let signedIn = try await fixture.signIn(account)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         // Another home, used later.
         _ = try await fixture.signIn(account)
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let guest = try await fixture.guest(of: signedIn)
         #expect(try await fixture.opens(guest))
     }
@@ -56,7 +57,7 @@ struct TokenSessionTests {
     @Test("Cut off before its commit it leaves no session, and ends none")
     func cutOff() async throws {
         let signedIn = try await fixture.signIn(fixture.account())
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let first = try await fixture.guest(of: signedIn)
         fixture.audited.removeAll()
         fixture.engine.killsNext.store(true, ordering: .relaxed)
@@ -100,7 +101,7 @@ struct TokenSessionTests {
     @Test("An anonymous session gets its owner, a new secret and the place of a surplus one in one transaction")
     func upgrades() async throws {
         let signedIn = try await fixture.signIn(fixture.account())
-        fixture.clock.advance(1)
+        fixture.clock.advance(by: 1)
         let guest = try await fixture.guest(of: signedIn)
         let anonymous = try await fixture.anonymous()
         await #expect(throws: SessionFault(.mismatch)) {

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Testing
 
 @testable import TrafficCop

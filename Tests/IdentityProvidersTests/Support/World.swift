@@ -1,18 +1,10 @@
+import BasicsForTests
 import Encodings
 import JOSE
 import Synchronization
 import Testing
 
 @testable import IdentityProviders
-
-/// A clock that stands still until it is told to move.
-final class TestClock: Sendable {
-    private let now = Mutex(start)
-
-    var value: Int64 { now.withLock { $0 } }
-    func advance(_ milliseconds: Int64) { now.withLock { $0 += milliseconds } }
-    var read: @Sendable () -> Int64 { { self.value } }
-}
 
 /// A gateway, a store of pending logins, a browser and a provider that goes by a script.
 final class World: Sendable {
@@ -86,7 +78,7 @@ final class World: Sendable {
     func signIn() async throws -> IdentityProvider.Ending {
         let provider = provider()
         let response = try await begin(provider)
-        clock.advance(current.delay)
+        clock.advance(by: current.delay)
         return try await finish(provider, current.response(response))
     }
 }
