@@ -61,7 +61,7 @@ import Testing
         #expect(code(judge(request(.unknown))) == .credentialsMissing)
     }
 
-    @Test("Credentials that can't be read are told to be so, not to be missing, whoever sends them")
+    @Test("Credentials that can't be read are told to be so, not to be missing, from any caller")
     func unreadable() {
         for peer in [AdminPeer.network("127.0.0.1"), .process(user: 0)] {
             var asked = request(peer)

@@ -7,7 +7,7 @@ package enum PasskeyStoreConformance {
 
     package static let rules: [StoreRule<Store>] = [
         StoreRule("A passkey is found by its id and its user, with everything that it was stored with", found),
-        StoreRule("A credential id is stored once, whoever comes with it", unique),
+        StoreRule("A credential id is stored once, for one account", unique),
         StoreRule("An account has at most so many passkeys, however many register at once", bounded),
         StoreRule("An account that is disabled or unknown gets none", ownerGone),
         StoreRule("Of many uses of one counter, one is stored", used),
