@@ -69,6 +69,42 @@ import Testing
         #expect(try users("sqlite:\(place.path)/back.sqlite") == users("sqlite:\(first.directory.path)/state.sqlite"))
     }
 
+    @Test(
+        "A copy of PostgreSQL is restored into a new PostgreSQL, on which a second gateway goes on",
+        .enabled(if: PrivatePostgres.isAvailable))
+    func betweenServers() async throws {
+        let postgres = try PrivatePostgres.shared.get()
+        let (old, new) = (
+            postgres.url(database: try postgres.createDatabase()), postgres.url(database: try postgres.createDatabase())
+        )
+        try await TestAccounts.add(TestUser.standard, url: old)
+        let first = try await GatewayProcess.start("", users: [], environment: ["GATEHOUSE_STATE_URL": old])
+        defer { first.stop() }
+        let ada = try first.login(.ada)
+        let place = try GatewayProcess.makeDirectory()
+        let run = { (command: String, state: String) in
+            try GatewayProcess.run(["state", command, "copy.jsonl", "--state", state], in: place, stateful: false)
+        }
+        let made = try run("backup", old)
+        #expect(made.status == 0, "\(made.errors)")
+        // What comes after the copy is not in it.
+        let late = try first.login(.bob)
+        let restored = try run("restore", new)
+        #expect(restored.status == 0, "\(restored.errors)")
+        try FileManager.default.copyItem(
+            at: first.directory.appendingPathComponent("keys"), to: place.appendingPathComponent("keys"))
+        let environment = ["GATEHOUSE_STATE_URL": new, "GATEHOUSE_TOKENS_ISSUER": first.origin]
+        let second = try await GatewayProcess.start("", users: [], environment: environment, directory: place)
+        defer { second.stop() }
+        #expect(try second.isHealthy(ada.token))
+        #expect(try second.current(ada.sessionSecret).status == 200)
+        #expect(try second.current(late.sessionSecret).status != 200)
+        #expect(try second.refresh(ada.refreshToken).status == 200)
+        let again = try second.login(.ada)
+        #expect(again.userID == ada.userID)
+        #expect(try second.current(again.sessionSecret).status == 200)
+    }
+
     @Test("A damaged, cut or foreign file is refused, and makes no store")
     func damaged() async throws {
         let first = try await GatewayProcess.start()

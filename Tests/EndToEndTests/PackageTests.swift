@@ -35,9 +35,16 @@ import Testing
         let result = try Program.run(
             "python3",
             [Self.root.appendingPathComponent("Tests/Packages/debian.py").path, Self.binary.path])
-        // 77: this machine has no namespaces, or no overlay on what it has as its root.
-        let isTried = result.status == 0 && String(decoding: result.output, as: UTF8.self) == "ok\n"
-        #expect(isTried || result.status == 77, "\(result.errors)")
+        let output = String(decoding: result.output, as: UTF8.self)
+        // This machine has no namespaces, or no overlay on what it has as its root.
+        if result.status == 77 {
+            #if compiler(>=6.3)
+            try Test.cancel("\(output)")
+            #else
+            return
+            #endif
+        }
+        #expect(result.status == 0 && output == "ok\n", "\(result.errors)")
     }
 
     @Test("make install puts everything below DESTDIR, and keeps a configuration that is there")

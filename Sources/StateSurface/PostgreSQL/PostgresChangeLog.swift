@@ -12,9 +12,6 @@ enum PostgresChangeLog {
     /// transactions that write, and at most every ``PostgresListener/pause``.
     static let wakeChannel = "gatehouse_wake"
 
-    /// How long rows are kept. A reader that has not looked for ``PostgresListener/patience`` starts anew.
-    static let retention = "1 minute"
-
     static let schema = [
         """
         CREATE UNLOGGED TABLE IF NOT EXISTS change_log (seq BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -31,6 +28,9 @@ enum PostgresChangeLog {
     /// The present snapshot, without content.
     static let position = "SELECT CAST(pg_current_snapshot() AS TEXT)"
 
+    /// A number that is higher than those of all transactions that have one.
+    static let number = "SELECT CAST(pg_current_xact_id() AS TEXT)"
+
     /// First the present snapshot, then what other nodes have added since the snapshot `?1`.
     static let news = """
         WITH former AS MATERIALIZED (SELECT CAST(CAST(?1 AS TEXT) AS pg_snapshot) AS snapshot),
@@ -42,11 +42,23 @@ enum PostgresChangeLog {
         UNION ALL SELECT payload, seq FROM found ORDER BY place
         """
 
-    /// Removes old rows, and passes over those that another node is removing.
+    /// Removes rows that the snapshot `?1` shows, of ``SettledSnapshots``, and passes over those that another node is
+    /// removing. Transactions that hang keep no rows but their own.
+    ///
+    /// The rows must be old by the server's clock, too: after a failover, which this node may not have noticed yet, new
+    /// transactions may have numbers that the snapshot of the former server shows.
     static let forget = """
+        WITH settled AS MATERIALIZED (SELECT CAST(CAST(?1 AS TEXT) AS pg_snapshot) AS snapshot)
         DELETE FROM change_log WHERE ctid = ANY (ARRAY(SELECT ctid FROM change_log
-        WHERE logged_at < clock_timestamp() - INTERVAL '\(retention)' LIMIT 20000 FOR UPDATE SKIP LOCKED))
+        WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM settled)
+        AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM settled))
+        AND logged_at < clock_timestamp() - INTERVAL '1 minute' LIMIT 20000 FOR UPDATE SKIP LOCKED))
         """
+
+    /// The number below which all transactions had ended at the time of a snapshot.
+    static func xmin(of snapshot: String) -> UInt64? {
+        snapshot.split(separator: ":", omittingEmptySubsequences: false).first.flatMap { UInt64($0) }
+    }
 
     /// The text of a row: one change per line. A change that cannot be written is replaced by a reset, which makes the
     /// readers read everything again.

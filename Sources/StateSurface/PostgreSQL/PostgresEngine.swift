@@ -8,13 +8,16 @@ final class PostgresEngine: SQLEngine {
     let observers = Observers()
     let pool: PostgresPool
     private let writer: PostgresWriter
-    private let listener: PostgresListener
+    let listener: PostgresListener
 
-    init(url: String) async throws {
+    /// - Parameter clock: the time by which rows of the change log grow old.
+    init(
+        url: String, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) async throws {
         let settings = try PostgresSettings(url: url)
         let origin = String(UInt64.random(in: .min ... .max), radix: 36)
         let gate = ConnectGate { try settings.connect() }
-        let listener = try PostgresListener(settings, origin: origin, observers: observers)
+        let listener = try PostgresListener(settings, origin: origin, observers: observers, clock: clock)
         self.listener = listener
         pool = PostgresPool(gate, size: Self.readers)
         writer = PostgresWriter(
@@ -86,6 +89,10 @@ final class PostgresEngine: SQLEngine {
         guard listener.heartbeat.age < .seconds(5) else {
             throw StateSurfaceError(.unavailable, "PostgreSQL gives no sign of life")
         }
+    }
+
+    func forgetChanges() -> SQLStatement? {
+        listener.settledSnapshot().map { SQLStatement(sql: PostgresChangeLog.forget, values: [.text($0)]) }
     }
 
     func sinceLastBeat() -> Duration { listener.heartbeat.age }

@@ -10,9 +10,11 @@ final class PostgresListener: Sendable {
     private static let interval = Duration.milliseconds(500)
     /// The least time between two looks, and between two notifications that this node sends: many changes share one.
     static let pause = Duration.milliseconds(15)
-    /// How long a look may take before the connection counts as lost. Rows of the log are kept for much longer.
+    /// How long a look may take before the connection counts as lost.
     static let patience = Duration.seconds(2)
-    private static let lateCommits = Duration.seconds(60)
+    /// The longest time between two looks. After it, as when the process was stopped, rows may have been removed that
+    /// it has not read: they are kept for ``SettledSnapshots/age``.
+    static let longestGap = Duration.seconds(30)
     private static let longestPause = Duration.seconds(1)
 
     let heartbeat = Heartbeat()
@@ -21,12 +23,19 @@ final class PostgresListener: Sendable {
     private let observers: Observers
     private let isStopped = Atomic(false)
     private let wakePipe: WakePipe
-    private let readsOwnUntil = Mutex<ContinuousClock.Instant?>(nil)
+    private let unknownCommits = Mutex(UnknownCommits())
+    private let snapshots = Mutex(SettledSnapshots())
+    private let clock: @Sendable () -> ContinuousClock.Instant
 
-    init(_ settings: PostgresSettings, origin: String, observers: Observers) throws {
+    /// - Parameter clock: the time by which snapshots and commits that were given up on grow old.
+    init(
+        _ settings: PostgresSettings, origin: String, observers: Observers,
+        clock: @escaping @Sendable () -> ContinuousClock.Instant
+    ) throws {
         self.settings = settings
         self.origin = origin
         self.observers = observers
+        self.clock = clock
         wakePipe = try WakePipe()
     }
 
@@ -39,8 +48,15 @@ final class PostgresListener: Sendable {
         }
     }
 
-    /// Reads this node's own changes, too, for as long as a commit that was given up on may still be done.
-    func readOwn() { readsOwnUntil.withLock { $0 = .now + Self.lateCommits } }
+    /// Reads this node's own changes, too, for as long as a commit that was given up on just now may still be done.
+    func readOwn() { unknownCommits.withLock { $0.add(at: clock()) } }
+
+    /// Whether this node reads its own changes, too.
+    var readsOwn: Bool { unknownCommits.withLock { $0.areOpen } }
+
+    /// A snapshot of which every node has read the rows that it shows; nil if there is none yet, in the first minute of
+    /// a connection.
+    func settledSnapshot() -> String? { snapshots.withLock { $0.settled(at: clock()) } }
 
     /// Tells the other nodes that there is news in the log. It returns at once, and may be called on any thread.
     func wakeOthers() { wakePipe.signal() }
@@ -56,7 +72,7 @@ final class PostgresListener: Sendable {
             heartbeat.proved(at: .now)
             whenListening(.success(()))
             try? serve(&reader)
-            heartbeat.lost()
+            lostConnection()
         } catch {
             return whenListening(.failure(error))
         }
@@ -70,8 +86,14 @@ final class PostgresListener: Sendable {
             // as alive.
             observers.notify([.reset])
             try? serve(&reader)
-            heartbeat.lost()
+            lostConnection()
         }
+    }
+
+    private func lostConnection() {
+        heartbeat.lost()
+        snapshots.withLock { $0.lostConnection() }
+        unknownCommits.withLock { $0.lostConnection() }
     }
 
     /// A connection that listens, and its place in the log.
@@ -79,6 +101,8 @@ final class PostgresListener: Sendable {
         let connection: Connection
         /// The snapshot of the last look, as PostgreSQL writes it.
         var position: String
+        /// A time before that snapshot was taken.
+        var lookedAt: ContinuousClock.Instant
     }
 
     private func listen() throws -> Reader {
@@ -86,9 +110,9 @@ final class PostgresListener: Sendable {
         let connection = try settings.connect(patience: Self.patience)
         // What it sends need not be durable.
         _ = try connection.run("SET synchronous_commit = off; LISTEN \(PostgresChangeLog.wakeChannel)")
-        var row = try connection.query(PostgresChangeLog.position, []).rows.first
-        guard let position = try row?.text() else { throw PostgresFault.lost("the server lost its place") }
-        return Reader(connection: connection, position: position)
+        let lookedAt = clock()
+        let position = try Self.text(PostgresChangeLog.position, on: connection)
+        return Reader(connection: connection, position: position, lookedAt: lookedAt)
     }
 
     /// Returns when it is stopped, and throws when the connection is lost.
@@ -121,16 +145,47 @@ final class PostgresListener: Sendable {
 
     /// Reports what was added to the log since the last look, and proves that nothing is missing.
     private func look(_ reader: inout Reader) throws {
-        let start = ContinuousClock.now
-        let passedOver = readsOwnUntil.withLock { until in until.map { $0 > start } ?? false } ? "" : origin
-        let rows = try reader.connection.query(PostgresChangeLog.news, [.text(reader.position), .text(passedOver)]).rows
+        let (start, lookedAt) = (ContinuousClock.now, clock())
+        let includesOwn = readsOwn
+        let rows = try reader.connection.query(
+            PostgresChangeLog.news, [.text(reader.position), .text(includesOwn ? "" : origin)]
+        ).rows
+        // A commit that was given up on meanwhile may be among what was passed over: this looks from the same position
+        // again, with the node's own rows. Only this thread ends their reading, so it looks at most twice.
+        if !includesOwn, readsOwn { return try look(&reader) }
         guard var first = rows.first else { throw PostgresFault.lost("the server lost its place") }
+        guard reader.lookedAt.duration(to: clock()) < Self.longestGap else {
+            throw PostgresFault.lost("the change log was not read for too long")
+        }
         let changes = try rows.dropFirst().flatMap { row in
             var row = row
             return PostgresChangeLog.changes(in: try row.text())
         }
-        reader.position = try first.text()
+        let position = try first.text()
+        (reader.position, reader.lookedAt) = (position, lookedAt)
         observers.notify(changes)
         heartbeat.proved(at: start)
+        snapshots.withLock { $0.add(position, takenBy: clock()) }
+        if includesOwn { try judgeUnknownCommits(reader) }
+    }
+
+    /// Finds out whether the commits that were given up on have been decided, after a look that included this node's
+    /// own rows.
+    private func judgeUnknownCommits(_ reader: Reader) throws {
+        if let xmin = PostgresChangeLog.xmin(of: reader.position) {
+            unknownCommits.withLock { $0.looked(xmin: xmin) }
+        }
+        let instant = clock()
+        guard unknownCommits.withLock({ $0.needsBound(at: instant) }),
+            let number = try UInt64(Self.text(PostgresChangeLog.number, on: reader.connection))
+        else { return }
+        unknownCommits.withLock { $0.setBound(number, askedAt: instant) }
+    }
+
+    /// The one text that a statement answers with.
+    private static func text(_ sql: String, on connection: Connection) throws -> String {
+        var row = try connection.query(sql, []).rows.first
+        guard let text = try row?.text() else { throw PostgresFault.lost("the server lost its place") }
+        return text
     }
 }

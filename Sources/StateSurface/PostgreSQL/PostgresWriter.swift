@@ -28,7 +28,8 @@ final class PostgresWriter: Sendable {
     /// - Parameters:
     ///   - size: the largest number of transactions at a time.
     ///   - wake: called after a commit that other nodes have to hear of.
-    ///   - commitUnknown: called after a commit of which it is not known whether it was or will be done.
+    ///   - commitUnknown: called after a commit of which it is not known whether it was or will be done, before its
+    ///     changes are reported.
     init(
         _ gate: ConnectGate, size: Int, limits: WaitLimits = WaitLimits(), origin: String, observers: Observers,
         wake: @escaping @Sendable () -> Void, commitUnknown: @escaping @Sendable () -> Void
@@ -131,9 +132,9 @@ final class PostgresWriter: Sendable {
     private func fail(_ batch: [PostgresWrite], _ error: any Error) {
         if case PostgresFault.commitUnknown(let changes) = error {
             // The changes may have been committed, or may be later. Observers read the data again, so a report too many
-            // does no harm.
-            observers.notify(changes)
+            // does no harm. What is committed after they have read it is found in the log.
             commitUnknown()
+            observers.notify(changes)
         }
         for write in batch { write.fail(Self.reportable(error)) }
     }

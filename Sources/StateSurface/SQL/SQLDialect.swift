@@ -18,8 +18,6 @@ struct SQLDialect: Sendable {
     /// A statement after which new identities of a table are greater than those that were inserted; nil if none is
     /// needed.
     let passIdentities: (@Sendable (_ table: String, _ column: String) -> String)?
-    /// A statement that removes old rows of the change log; nil where writers do it.
-    let forgetChanges: String?
     /// A condition for some of the rows of a table for which another condition is true: at most as many as the
     /// parameter `limit` says, and none that another node has locked.
     let someRows: @Sendable (_ table: String, _ condition: String, _ limit: String) -> String
@@ -32,7 +30,7 @@ struct SQLDialect: Sendable {
         integerType: "INTEGER", blobType: "BLOB", identityType: "INTEGER PRIMARY KEY AUTOINCREMENT",
         byteCount: { "LENGTH(CAST(\($0) AS BLOB))" }, writesInWith: false, positionFunction: "INSTR",
         overridingIdentity: "",
-        passIdentities: nil, forgetChanges: nil,
+        passIdentities: nil,
         someRows: { table, condition, limit in
             "rowid IN (SELECT rowid FROM \(table) WHERE \(condition) LIMIT \(limit))"
         },
@@ -49,7 +47,7 @@ struct SQLDialect: Sendable {
             SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'),
             (SELECT COALESCE(MAX(\(column)), 0) + 1 FROM \(table)), false)
             """
-        }, forgetChanges: PostgresChangeLog.forget,
+        },
         someRows: { table, condition, limit in
             """
             ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(condition) LIMIT \(limit)

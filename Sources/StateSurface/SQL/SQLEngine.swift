@@ -71,6 +71,9 @@ protocol SQLEngine: Sendable {
     func sinceLastBeat() -> Duration
     /// Whether the feed's connection was lost and has not been made again.
     func feedIsLost() -> Bool
+    /// A statement that removes rows of the change log that every node has read; nil if there are none yet, or if writers
+    /// remove them.
+    func forgetChanges() -> SQLStatement?
     /// Throws unless the database answers and the feed is not interrupted.
     func ping() async throws
     /// Closes the connections. Writes that still wait are completed or refused.
@@ -78,6 +81,8 @@ protocol SQLEngine: Sendable {
 }
 
 extension SQLEngine {
+    func forgetChanges() -> SQLStatement? { nil }
+
     func write<Value: Sendable>(
         reading _: SQLStatement, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {

@@ -57,14 +57,15 @@ extension SQLSurface {
 
     /// Removes records that are no longer needed, a portion of each kind. Returns whether there may be more.
     private func forget(now: Milliseconds, limit: Int) async throws -> Bool {
-        try await write { transaction in
+        let forgetChanges = engine.forgetChanges()
+        return try await write { transaction in
             var isMore = try Self.tombstones(now: now, limit: limit).remove(in: transaction)
             if try Self.families(now: now, limit: limit).remove(in: transaction) { isMore = true }
             for (table, end, until) in Self.timed(now: now) {
                 let count = try transaction.removeSome(from: table, where: "\(end) <= ?1", [.integer(until)])
                 if count >= Self.removalPortion { isMore = true }
             }
-            if let sql = transaction.dialect.forgetChanges { _ = try transaction.execute(sql, []) }
+            if let forgetChanges { _ = try transaction.execute(forgetChanges.sql, forgetChanges.values) }
             return isMore
         }
     }

@@ -48,7 +48,7 @@ final class BackupWriting: Sendable {
         try flush(full)
     }
 
-    /// Writes the last line, and gives the file its name.
+    /// Writes the last line, and gives the file its name, which is on disk, too, when this returns.
     ///
     /// - Returns: the number of rows.
     func finish() throws(CommandFailure) -> Int64 {
@@ -60,7 +60,20 @@ final class BackupWriting: Sendable {
                 return state.waiting
             })
         guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw failure() }
+        try syncDirectory()
         return rows
+    }
+
+    /// Writes the directory's entries to disk. Some file systems cannot do that for a directory, and one that may not be
+    /// read cannot be opened for it: the copy is complete all the same.
+    private func syncDirectory() throws(CommandFailure) {
+        let directory = open(DoctorFiles.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else {
+            if errno == EACCES { return }
+            throw failure()
+        }
+        defer { close(directory) }
+        guard fsync(directory) == 0 || errno == EINVAL || errno == EBADF else { throw failure() }
     }
 
     /// Removes what was written.
