@@ -62,15 +62,10 @@ struct EdgeSnapshotBuilder: Sendable {
             refused: { [gateway] problem, request in gateway.record(problem, of: request) }, replacing: old)
     }
 
-    /// The embedded Runtime's tools. Their sessions are opened as those of every token are.
+    /// The embedded Runtime's tools.
     private var tools: ToolService {
-        ToolService(server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version)) {
-            [signIn] principal, address in
-            let intent = SessionIntent(
-                kind: .authenticated, clientAddress: address, tenantID: principal.tenantID,
-                userID: principal.subject, metadata: "{}")
-            return try await signIn.open(intent, with: principal).session.id
-        }
+        ToolService(
+            server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version), signIn: signIn)
     }
 
     /// The authorization server of agents. One for the API of each snapshot, one for each gate, and one for each

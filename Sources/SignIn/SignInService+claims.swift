@@ -17,34 +17,52 @@ extension SignInService {
     package func open(
         _ intent: SessionIntent, secretHash: [UInt8] = [], with principal: Principal
     ) async throws -> IssuedSession {
-        let contract = try trafficCop.prepare(intent).get()
-        let opening = try runtime.prepare(
-            contract, for: intent, secretHash: secretHash, familyID: principal.familyID)
+        let opening = try prepare(intent, secretHash: secretHash, with: principal)
         let familyEnd = securityGuard.familyEnd()
-        let outcome = try await transact { transaction -> Opened in
-            let write: SessionWrite
-            switch try opening.change.decide(in: transaction) {
-            case .refuse(let refusal): return .refused(refusal)
-            case .leave: return .refused(SessionRefusal(.conflict))
-            case .write(let decided): write = decided
-            }
-            // Locks the user and the family: an end of either waits and then ends this session as well.
-            try write.write(in: transaction)
-            var endings = Endings(familyEnd)
-            if let userID = write.session.userID {
-                // Not the home of the token that opens this one: it would end with it.
-                let surplus = try transaction.surplusSessions(
-                    userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser
-                ).filter { $0.homeOf == nil || $0.homeOf != principal.familyID }
-                try endings.end(surplus, runtime, in: transaction)
-            }
-            // The token was judged before it waited for its turn. Revoking a token alone ends no session, so nothing is
-            // missed that is revoked from here on: it counts as revoked after the session was opened.
-            guard !securityGuard.isRevoked(principal) else {
-                throw SignInFault(.tokenRevoked, reason: "revoked_meanwhile")
-            }
-            return .written(write, endings)
+        let outcome = try await transact { try open(opening, with: principal, familyEnd, in: $0) }
+        return try issued(opening, outcome)
+    }
+
+    /// Has Traffic Cop decide on the intent, and prepares the session that it opens.
+    func prepare(
+        _ intent: SessionIntent, secretHash: [UInt8] = [], with principal: Principal
+    ) throws -> SessionOpening {
+        let contract = try trafficCop.prepare(intent).get()
+        return try runtime.prepare(contract, for: intent, secretHash: secretHash, familyID: principal.familyID)
+    }
+
+    /// Opens a session inside a transaction. If it is refused, the transaction is committed all the same.
+    func open(
+        _ opening: SessionOpening, with principal: Principal, _ familyEnd: FamilyEnd,
+        in transaction: any StoreTransaction
+    ) throws -> Opened {
+        let write: SessionWrite
+        switch try opening.change.decide(in: transaction) {
+        case .refuse(let refusal): return .refused(refusal)
+        case .leave: return .refused(SessionRefusal(.conflict))
+        case .write(let decided): write = decided
         }
+        // Locks the user and the family: an end of either waits and then ends this session as well.
+        try write.write(in: transaction)
+        var endings = Endings(familyEnd)
+        if let userID = write.session.userID {
+            // Not the home of the token that opens this one: it would end with it.
+            let surplus = try transaction.surplusSessions(
+                userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser
+            ).filter { $0.homeOf == nil || $0.homeOf != principal.familyID }
+            try endings.end(surplus, runtime, in: transaction)
+        }
+        // The token was judged before it waited for its turn. Revoking a token alone ends no session, so nothing is
+        // missed that is revoked from here on: it counts as revoked after the session was opened.
+        guard !securityGuard.isRevoked(principal) else {
+            throw SignInFault(.tokenRevoked, reason: "revoked_meanwhile")
+        }
+        return .written(write, endings)
+    }
+
+    /// The session that was opened, once the transaction is durable.
+    /// - Throws: why it was refused.
+    func issued(_ opening: SessionOpening, _ outcome: Opened) throws -> IssuedSession {
         switch outcome {
         case .refused(let refusal):
             runtime.report(refusal)
@@ -56,7 +74,8 @@ extension SignInService {
         }
     }
 
-    private enum Opened: Sendable {
+    /// What has become of a session that a transaction was to open.
+    enum Opened: Sendable {
         case written(SessionWrite, Endings)
         case refused(SessionRefusal)
     }
