@@ -23,6 +23,15 @@ extension SignInService {
         return try issued(opening, outcome)
     }
 
+    /// Extends what was opened in a session by an older token of the same issuer and subject, on every node. Has no
+    /// effect for the gateway's own tokens, which a refresh extends.
+    /// - Throws: the store's errors.
+    package func extend(sessionID: String, by principal: Principal) async throws {
+        guard let foreign = principal.foreign else { return }
+        try await store.report(
+            extensionOf: sessionID, origin: foreign.origin, tokenExpiresAt: principal.expiresAt)
+    }
+
     /// Has Traffic Cop decide on the intent, and prepares the session that it opens.
     func prepare(
         _ intent: SessionIntent, secretHash: [UInt8] = [], with principal: Principal

@@ -222,6 +222,26 @@ struct EndingTests {
         #expect(fixture.audited.all.contains("session.ended password_changed"))
     }
 
+    @Test("A new password that is cut off before its commit, or is asked for with an ended family, changes nothing")
+    func refusedPassword() async throws {
+        let account = try await fixture.account()
+        let mine = try await fixture.signIn(account)
+        let other = try await fixture.signIn(account)
+        func change() async throws {
+            try await fixture.signIn.changePassword(
+                of: mine.tokens.principal, current: Fixture.password, new: "another one", session: nil,
+                clientAddress: Fixture.address)
+        }
+        fixture.engine.killsNext.store(true, ordering: .relaxed)
+        await #expect(throws: InterruptibleEngine.Killed.self) { try await change() }
+        #expect(try await fixture.opens(other.session))
+        _ = try await fixture.signIn.logOut(LogoutProofs(refreshToken: mine.tokens.refreshToken))
+        await #expect(throws: AuthError(.invalidCredentials)) { try await change() }
+        #expect(fixture.audited.all.last == "account.password_refused changed_meanwhile")
+        #expect(!fixture.audited.all.contains("account.password_changed"))
+        #expect(try await fixture.opens(other.session))
+    }
+
     @Test("A client revokes tokens of its tenant's logins, and no other's")
     func revoke() async throws {
         let signedIn = try await fixture.signIn(fixture.account())

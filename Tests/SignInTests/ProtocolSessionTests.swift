@@ -2,6 +2,7 @@ import Runtime
 import SecurityGuard
 import SignIn
 import StateSurface
+import Synchronization
 import Testing
 
 @Suite("A protocol session that the gateway serves itself and its session begin and end together")

@@ -48,4 +48,16 @@ extension SecurityGuard {
         case .accessToken(let principal): try await revoke(token: principal)
         }
     }
+
+    func changePassword(
+        userID: String, current: String, new: String, keepFamily: String? = nil, keepSession: String? = nil
+    ) async throws -> [String] {
+        let password = try await preparePassword(userID: userID, current: current, new: new)
+        var change = password.change
+        change.keptFamilyID = keepFamily
+        change.keptSessionID = keepSession
+        let ended = try await state.changePassword(change)
+        report(password)
+        return ended
+    }
 }
