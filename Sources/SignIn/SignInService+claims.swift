@@ -4,6 +4,15 @@ import StateSurface
 import TrafficCop
 
 extension SignInService {
+    /// Creates a session without an owner, within the limit of its address.
+    /// - Parameter metadata: a JSON object as text.
+    /// - Throws: `Denial`; `SessionFault` `.invalidMetadata`; the store's errors.
+    package func openAnonymous(clientAddress: String, metadata: String = "{}") async throws -> IssuedSession {
+        let intent = SessionIntent(kind: .anonymous, clientAddress: clientAddress, metadata: metadata)
+        let contract = try trafficCop.prepare(intent).get()
+        return try await runtime.open(runtime.prepare(contract, for: intent))
+    }
+
     /// Creates a session for a token's user, or makes the user the owner of an anonymous one. The session is a guest of
     /// the token's family. In the same transaction the user's sessions over `sessions.per_user` end: guests first, then
     /// homes with their families, and among these the longest unused.
