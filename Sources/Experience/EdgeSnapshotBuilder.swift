@@ -15,7 +15,6 @@ import Runtime
 import SecurityGuard
 import SignIn
 import StateSurface
-import TrafficCop
 
 /// Makes the edge's view of a configuration: at the start, and again at each reload. Made once and kept by
 /// ``RunningGateway``. What it holds outlives every snapshot; what a configuration decides is made anew.
@@ -23,7 +22,6 @@ struct EdgeSnapshotBuilder: Sendable {
     let gateway: Gateway
     let securityGuard: SecurityGuard
     let runtime: Runtime
-    let trafficCop: TrafficCop
     let signIn: SignInService
     /// Sends requests to identity providers.
     let fetch: GuardedFetch
@@ -85,13 +83,12 @@ struct EdgeSnapshotBuilder: Sendable {
             PasskeyService(party: party, store: state, signIn: signIn, clock: gateway.clock)
         }
         return APIServices(
-            securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+            securityGuard: securityGuard, runtime: runtime, signIn: signIn,
             agents: agents(for: configuration),
             providers: try configuration.makeProviders(
                 issuer: issuer, securityGuard: securityGuard, fetch: fetch, clock: gateway.clock),
             providerMemory: ProviderMemory(store: state, clock: gateway.clock), passkeys: passkeys,
             configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
-            sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id },
             storeIsAlive: { [securityGuard] in
                 StoreWatch.health(of: state, securityGuard, grace: grace) == .current
             },

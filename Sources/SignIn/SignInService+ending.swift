@@ -4,9 +4,41 @@ import SecurityGuard
 import StateSurface
 
 extension SignInService {
-    /// Logs out: ends the session and the families of the credentials, with their access tokens, homes and guests, in
-    /// one transaction. An access token without a family is revoked by itself.
+    /// Logs out: ends the session and the families of the credentials, with their access tokens, homes and guests. An
+    /// access token without a family is revoked by itself.
+    ///
+    /// The credentials of the cookie and of a session that has ended are asked only where the others prove nothing, in
+    /// which case nothing has been written for these.
+    /// - Throws: the store's errors.
     package func logOut(_ proofs: LogoutProofs) async throws -> LoggedOut {
+        var loggedOut = try await logOutByTokenOrSession(proofs)
+        if !loggedOut.isProved, let hash = proofs.deadSecretHash {
+            loggedOut.byDeadSecret = try await fault(ofUnusableSecret: hash).code != .mismatch
+        }
+        if !loggedOut.isProved, proofs.refreshToken == nil, let cookie = proofs.refreshCookie {
+            loggedOut.byRefreshCookie =
+                try await logOutByTokenOrSession(LogoutProofs(refreshToken: cookie)).isProved
+        }
+        return loggedOut
+    }
+
+    /// Why a secret opens no live session. Only a caller with a session's last secret is told the exact reason.
+    ///
+    /// - Parameter hash: SHA-256 of a secret that ``Runtime/current(secretHash:)`` does not find.
+    /// - Returns: `ended` or `expired` for the last secret of a session, else `mismatch`.
+    /// - Throws: the store's errors.
+    package func fault(ofUnusableSecret hash: [UInt8]) async throws -> SessionFault {
+        guard let id = try await store.session(secretHash: hash)?.id else { return SessionFault(.mismatch) }
+        do {
+            _ = try await runtime.find(id: id, proof: .secret(hash: hash))
+            return SessionFault(.mismatch)
+        } catch let fault as SessionFault {
+            return fault
+        }
+    }
+
+    /// Ends what the access token, the live session and the refresh token name, in one transaction.
+    private func logOutByTokenOrSession(_ proofs: LogoutProofs) async throws -> LoggedOut {
         var loggedOut = LoggedOut()
         var refreshFamily: String?
         if let token = proofs.refreshToken {

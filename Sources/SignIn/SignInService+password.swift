@@ -16,6 +16,20 @@ extension SignInService {
         return ProvedAccount(account, by: .password)
     }
 
+    /// Registers an account with a password, if `accounts.registration` is on. It is not signed in.
+    ///
+    /// Each call costs a password hash and shows whether an e-mail is known, so it counts against the limit of its
+    /// address for failed logins.
+    /// - Throws: `Denial` `.rateLimited`; `AuthError`; the store's errors.
+    package func register(
+        email: String, password: String, tenantID: String?, clientAddress: String
+    ) async throws -> AccountRecord {
+        if case .limited(let seconds) = trafficCop.allow(.loginByAddress, key: clientAddress) {
+            throw Denial(.rateLimited, retryAfterSeconds: seconds)
+        }
+        return try await securityGuard.register(email: email, password: password, tenantID: tenantID)
+    }
+
     /// Checks the old password and sets a new one. Of the user's sessions, that of the request and the home of its
     /// family stay.
     /// - Parameter session: the session of the request, if any.

@@ -205,6 +205,26 @@ struct EndingTests {
         #expect(fixture.isGood(second.tokens))
     }
 
+    @Test("A cookie's refresh token and the last secret of an ended session count where nothing else proves anything")
+    func lesserProofs() async throws {
+        let account = try await fixture.account()
+        let (one, two) = (try await fixture.signIn(account), try await fixture.signIn(account))
+        let cookie = try refreshToken(two.tokens)
+        let bySession = try await fixture.signIn.logOut(
+            LogoutProofs(session: (snapshot: one.session.session, proof: one.proof), refreshCookie: cookie))
+        #expect(bySession.byTokenOrSession && !bySession.byRefreshCookie)
+        let bySecret = try await fixture.signIn.logOut(
+            LogoutProofs(deadSecretHash: one.session.secret.hash, refreshCookie: cookie))
+        #expect(bySecret.byDeadSecret && !bySecret.byRefreshCookie)
+        let byNothing = try await fixture.signIn.logOut(
+            LogoutProofs(refreshToken: "ref_unknown", refreshCookie: cookie))
+        #expect(!byNothing.isProved)
+        #expect(try await fixture.opens(two.session))
+        let byCookie = try await fixture.signIn.logOut(LogoutProofs(deadSecretHash: [1], refreshCookie: cookie))
+        #expect(byCookie.byRefreshCookie && !byCookie.byDeadSecret)
+        #expect(try await !fixture.opens(two.session))
+    }
+
     // MARK: Passwords and clients
 
     @Test("A new password ends every session but the one that asked and the home of its family")
