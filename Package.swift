@@ -302,8 +302,8 @@ let package = Package(
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "SignIn", "AuthorizationServer", "Encodings", "IdentityProviders", "Runtime", "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "SignIn", "AuthorizationServer", "Encodings", "IdentityProviders", "OAuth", "Runtime",
+                "SecurityGuard", "StateSurface", "TrafficCop",
             ]),
         .testTarget(
             name: "GateTests",

@@ -108,13 +108,16 @@ extension SecurityGuard {
     ///   - clientID: if given, only a family of that client is accepted; if not, none that is for a resource.
     ///   - narrowing: the scopes of the new access token, if fewer than the family's are asked for. Only for a
     ///     resource.
+    ///   - judging: throws what refuses the request for this family, whatever else is to be said of the token. It may be
+    ///     called more than once.
     ///   - commit: writes the result durably, together with what else the caller has to check or write, and returns the
     ///     outcome. It may be called more than once if others refresh at the same time.
     package func refresh(
         _ refreshToken: String, clientID: String? = nil, narrowing: [String]? = nil,
-        commit: (RefreshWrite) async throws -> RefreshWritten
+        judging: (FamilyRecord) throws -> Void, commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
-        try await families.refresh(refreshToken, clientID: clientID, narrowing: narrowing, commit: commit)
+        try await families.refresh(
+            refreshToken, clientID: clientID, narrowing: narrowing, judging: judging, commit: commit)
     }
 
     /// The family that a refresh token belongs or belonged to, live or not. Used for logging out.

@@ -17,7 +17,8 @@ extension SecurityGuard {
 
     func refresh(_ refreshToken: String, clientID: String? = nil) async throws -> RefreshOutcome {
         let state = state
-        return try await refresh(refreshToken, clientID: clientID) { write in
+        let judge: (FamilyRecord) throws -> Void = { _ in }
+        return try await refresh(refreshToken, clientID: clientID, judging: judge) { write in
             let family = write.family
             let isWritten =
                 write.isRotation
