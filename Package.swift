@@ -176,7 +176,8 @@ let package = Package(
                 "AdminAPI", "AgentTools", "Answers", "AuthorizationServer", "Caching", "EdgeConfiguration", "EdgeCore",
                 "Encodings",
                 "Exposition",
-                "Gate", "GatewayAPI", "HTTPWire", "Leases", "Libcrypto", "Proxy", "Runtime", "SecurityGuard", "Sockets",
+                "Gate", "GatewayAPI", "HTTPWire", "Leases", "Libcrypto", "Proxy", "Runtime", "SecurityGuard", "SignIn",
+                "Sockets",
                 "StateSurface", "TrafficCop", "Web",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -305,9 +306,8 @@ let package = Package(
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "BasicsForTests", "SignIn", "AuthorizationServer", "Encodings", "IdentityProviders", "Runtime",
-                "SecurityGuard",
-                "StateSurface", "TrafficCop",
+                "AuthorizationServer", "BasicsForTests", "Encodings", "IdentityProviders", "OAuth", "Runtime",
+                "SecurityGuard", "SignIn", "StateSurface", "TrafficCop",
             ]),
         .testTarget(
             name: "GateTests",

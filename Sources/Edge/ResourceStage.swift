@@ -95,11 +95,19 @@ struct ResourceStage {
                 let known = try await sessions.store.protocolSession(
                     hash: asked.hash, since: now &- ProtocolSession.idle), known.hasSameOwner(as: asked)
             else { throw unknown }
-            if known.lastUsedAt < now &- day { try await sessions.store.touch(protocolSession: asked.hash, at: now) }
+            try await recordUse(of: known, sessions)
             return known
         } catch {
             throw Problem.from(error)
         }
+    }
+
+    /// Records the use of a session at most once a day.
+    /// - Throws: the store's errors.
+    static func recordUse(of known: ProtocolSessionRecord, _ sessions: ProtocolSessionAccess) async throws {
+        let now = sessions.clock()
+        guard known.lastUsedAt < now &- day else { return }
+        try await sessions.store.touch(protocolSession: known.hash, at: now)
     }
 
     /// The refusal of a session that is unknown or has another owner.

@@ -6,6 +6,7 @@ import HTTPWire
 import Libcrypto
 import Runtime
 import SecurityGuard
+import SignIn
 import StateSurface
 
 /// What a request to the tools is answered with. Used off the event loop.
@@ -79,14 +80,12 @@ struct ToolConversation: Sendable {
         guard case .result(let result) = try tools.server.step(request, era) else {
             throw RPCFault(.invalidRequest, "This is no request to begin with.", id: request.id)
         }
-        let id = try await tools.open(facts.principal, facts.client)
-        let record = record(Array(id.utf8), upstream: Self.place)
-        guard try await sessions.store.bind(protocolSession: record) else {
-            _ = try await runtime.end(id: id)
-            throw Problem(.invalidToken, reason: "ended_meanwhile")
-        }
+        let opened = try await tools.signIn.openProtocolSession(
+            with: facts.principal, clientAddress: facts.client
+        ) { record(Array($0.utf8), upstream: Self.place) }
         let body = JSONValue.object(RPCText.response(request.id, result))
-        return Decision(outcome: .answer(status: 200, session: id, body: body), learnt: record)
+        return Decision(
+            outcome: .answer(status: 200, session: opened.sessionID, body: body), learnt: opened.protocolSession)
     }
 
     private func one(_ message: RPCMessage, _ era: ToolEra) async throws -> Decision {
@@ -163,8 +162,8 @@ struct ToolConversation: Sendable {
 
     private func end() async throws -> Decision {
         let (permit, _) = try await permit()
-        try await sessions.store.end(protocolSession: record(Array(permit.sessionID.utf8)))
-        _ = try await runtime.end(id: permit.sessionID)
+        try await tools.signIn.end(
+            protocolSession: record(Array(permit.sessionID.utf8)), of: permit.sessionID)
         return Decision(outcome: .answer(status: 204))
     }
 
@@ -228,24 +227,16 @@ struct ToolConversation: Sendable {
         // No id of a session has a line break.
         let name = ["all requests of", principal.tenantID, principal.subject, principal.qualifiedClientID]
             .joined(separator: "\n")
+        let asked = record(Array(name.utf8))
+        var bound = try await sessions.store.protocolSession(hash: asked.hash, since: 0)
         for _ in 0..<3 {
-            var record = record(Array(name.utf8))
-            if let known = try await sessions.store.protocolSession(
-                hash: record.hash, since: 0)
-            {
-                if let permit = try await admit(known.upstream) {
-                    _ = try? await ResourceStage.find(for: record, sessions)
-                    return permit
-                }
-                // Another request may have made it anew: then that one stays.
-                try await sessions.store.end(protocolSession: known)
+            if let known = bound, let permit = try await admit(known.upstream) {
+                try await ResourceStage.recordUse(of: known, sessions)
+                return permit
             }
-            record.upstream = try await tools.open(principal, facts.client)
-            let isBound = try await sessions.store.bind(protocolSession: record)
-            let winner = try await sessions.store.protocolSession(hash: record.hash, since: 0)?.upstream
-            // Another request may have been faster: then its session is taken in the next round.
-            if winner?.hasSameBytes(as: record.upstream) != true { _ = try await runtime.end(id: record.upstream) }
-            guard isBound else { throw Problem(.invalidToken, reason: "ended_meanwhile") }
+            // Another request may be faster: then its session is taken in the next round.
+            bound = try await tools.signIn.openSharedSession(
+                with: principal, clientAddress: facts.client, record: asked, replacing: bound)
         }
         throw Problem(.overloaded, reason: "session_contended")
     }

@@ -1,18 +1,14 @@
 import AgentTools
-import SecurityGuard
+import SignIn
 
-/// The embedded Runtime's tools, and how sessions for them are opened.
+/// The embedded Runtime's tools, and the use cases by which sessions for them begin and end.
 package struct ToolService: Sendable {
     let server: ToolServer
-    /// Opens a session of a caller, and returns its id.
-    let open: @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String
+    let signIn: SignInService
 
-    /// - Parameter open: opens a session of a caller and returns its id. Throws what refuses it, or the store's errors.
-    package init(
-        server: ToolServer,
-        open: @escaping @Sendable (_ principal: Principal, _ clientAddress: String) async throws -> String
-    ) {
+    /// - Parameter signIn: opens the sessions of callers, as those of every token are opened, and ends them.
+    package init(server: ToolServer, signIn: SignInService) {
         self.server = server
-        self.open = open
+        self.signIn = signIn
     }
 }

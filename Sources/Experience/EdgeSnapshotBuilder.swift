@@ -15,7 +15,6 @@ import Runtime
 import SecurityGuard
 import SignIn
 import StateSurface
-import TrafficCop
 
 /// Makes the edge's view of a configuration: at the start, and again at each reload. Made once and kept by
 /// ``RunningGateway``. What it holds outlives every snapshot; what a configuration decides is made anew.
@@ -23,7 +22,6 @@ struct EdgeSnapshotBuilder: Sendable {
     let gateway: Gateway
     let securityGuard: SecurityGuard
     let runtime: Runtime
-    let trafficCop: TrafficCop
     let signIn: SignInService
     /// Sends requests to identity providers.
     let fetch: GuardedFetch
@@ -62,15 +60,10 @@ struct EdgeSnapshotBuilder: Sendable {
             refused: { [gateway] problem, request in gateway.record(problem, of: request) }, replacing: old)
     }
 
-    /// The embedded Runtime's tools. Their sessions are opened as those of every token are.
+    /// The embedded Runtime's tools.
     private var tools: ToolService {
-        ToolService(server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version)) {
-            [signIn] principal, address in
-            let intent = SessionIntent(
-                kind: .authenticated, clientAddress: address, tenantID: principal.tenantID,
-                userID: principal.subject, metadata: "{}")
-            return try await signIn.open(intent, with: principal).session.id
-        }
+        ToolService(
+            server: ToolServer(tools: runtime.intentDescriptions, version: gateway.version), signIn: signIn)
     }
 
     /// The authorization server of agents. One for the API of each snapshot, one for each gate, and one for each
@@ -90,13 +83,12 @@ struct EdgeSnapshotBuilder: Sendable {
             PasskeyService(party: party, store: state, signIn: signIn, clock: gateway.clock)
         }
         return APIServices(
-            securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+            securityGuard: securityGuard, runtime: runtime, signIn: signIn,
             agents: agents(for: configuration),
             providers: try configuration.makeProviders(
                 issuer: issuer, securityGuard: securityGuard, fetch: fetch, clock: gateway.clock),
             providerMemory: ProviderMemory(store: state, clock: gateway.clock), passkeys: passkeys,
             configuration: configuration, issuer: issuer, clock: gateway.clock, logger: gateway.logger,
-            sessionIDOfSecret: { hash in try await state.session(secretHash: hash)?.id },
             storeIsAlive: { [securityGuard] in
                 StoreWatch.health(of: state, securityGuard, grace: grace) == .current
             },

@@ -108,7 +108,7 @@ private func assemble(
     let documents = try documentFetch(configuration)
     started.append { await documents.shutdown() }
     let builder = EdgeSnapshotBuilder(
-        gateway: gateway, securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+        gateway: gateway, securityGuard: securityGuard, runtime: runtime, signIn: signIn,
         fetch: fetch, documents: documents, issuer: issuer, address: listener.address, loops: loopStates,
         loopCount: loops.count, metrics: metrics)
 

@@ -5,7 +5,6 @@ import Logging
 import Runtime
 import SecurityGuard
 import SignIn
-import TrafficCop
 
 /// The modules behind the API, and what the edge around it offers. One object for each configuration.
 /// All of it may be used from any thread.
@@ -14,8 +13,6 @@ package final class APIServices: Sendable {
     package let securityGuard: SecurityGuard
     /// Keeps sessions.
     package let runtime: Runtime
-    /// Counts requests against their limits.
-    package let trafficCop: TrafficCop
     /// Signs users in and out.
     package let signIn: SignInService
     /// Authorises agents.
@@ -35,9 +32,6 @@ package final class APIServices: Sendable {
     package let clock: @Sendable () -> Int64
     /// The operator's log.
     package let logger: Logger
-    /// The id of the session whose current, last or previous secret has this hash, whether the session is live or has
-    /// ended. Asks the store. Nil for a secret that was never one, or whose session is forgotten.
-    package let sessionIDOfSecret: @Sendable (_ hash: [UInt8]) async throws -> String?
     /// Whether the store's feed is alive: without it no login, upgrade or refresh is done. False as soon as the feed is
     /// silent; `state.grace` is not waited for.
     package let storeIsAlive: @Sendable () -> Bool
@@ -51,17 +45,15 @@ package final class APIServices: Sendable {
     /// - Parameter providers: none by default: then signing in through a provider is not possible.
     /// - Parameter passkeys: nil takes the endpoints of passkeys away.
     package init(
-        securityGuard: SecurityGuard, runtime: Runtime, trafficCop: TrafficCop, signIn: SignInService,
+        securityGuard: SecurityGuard, runtime: Runtime, signIn: SignInService,
         agents: AgentAccess, providers: ProviderDirectory = ProviderDirectory(), providerMemory: ProviderMemory,
         passkeys: PasskeyService? = nil, configuration: GatewayConfiguration, issuer: String,
         clock: @escaping @Sendable () -> Int64, logger: Logger,
-        sessionIDOfSecret: @escaping @Sendable (_ hash: [UInt8]) async throws -> String?,
         storeIsAlive: @escaping @Sendable () -> Bool, leasesSettled: @escaping @Sendable () async -> Void,
         refused: @escaping @Sendable (_ problem: Problem, _ request: APIRequestFacts) -> Void
     ) {
         self.securityGuard = securityGuard
         self.runtime = runtime
-        self.trafficCop = trafficCop
         self.signIn = signIn
         self.agents = agents
         self.providers = providers
@@ -71,7 +63,6 @@ package final class APIServices: Sendable {
         self.issuer = issuer
         self.clock = clock
         self.logger = logger
-        self.sessionIDOfSecret = sessionIDOfSecret
         self.storeIsAlive = storeIsAlive
         self.leasesSettled = leasesSettled
         self.refused = refused

@@ -1,9 +1,8 @@
 import Answers
 import Encodings
 import HTTPTypes
-import SecurityGuard
+import SignIn
 import StateSurface
-import TrafficCop
 
 /// Registration of accounts without a token, where `accounts.registration` allows it.
 enum AccountRoutes {
@@ -18,13 +17,8 @@ enum AccountRoutes {
         let password = try body.required("password")
         let tenantID = try body.string("tenant_id")
         try call.services.requireStore()
-        // Each call costs a password hash and shows whether an e-mail is known, so it counts against the limit for
-        // failed logins.
-        if case .limited(let seconds) = call.services.trafficCop.allow(.loginByAddress, key: call.facts.clientAddress) {
-            throw Problem(.rateLimited, headers: [(name: "Retry-After", value: String(seconds))])
-        }
-        let account = try await call.services.securityGuard.register(
-            email: email, password: password, tenantID: tenantID)
+        let account = try await call.services.signIn.register(
+            email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
         return .json([
             "user_id": .string(account.userID),
             "tenant_id": .string(account.tenantID),

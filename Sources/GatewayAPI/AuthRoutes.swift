@@ -5,7 +5,6 @@ import Runtime
 import SecurityGuard
 import SignIn
 import StateSurface
-import TrafficCop
 
 /// The endpoints for the account that the token belongs to.
 enum AuthRoutes {

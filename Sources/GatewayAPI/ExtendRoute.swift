@@ -18,7 +18,7 @@ enum ExtendRoute {
         let securityGuard = call.services.securityGuard
         let principal = try await securityGuard.foreignTokens.identify(Array(token.utf8), resource: nil)
         let permit = try await call.permit(sessionID: call.pathID, for: principal)
-        try await securityGuard.extend(sessionID: permit.sessionID, by: principal)
+        try await call.services.signIn.extend(sessionID: permit.sessionID, by: principal)
         return .noContent
     }
 }

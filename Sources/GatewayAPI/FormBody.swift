@@ -51,6 +51,11 @@ package struct FormBody: Sendable {
         return self[name]
     }
 
+    /// Every value of a parameter, in order, empty ones included.
+    package func all(_ name: String) -> [String] {
+        parameters.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
+    }
+
     /// Whether the parameter is there with a value, once or more.
     package func has(_ name: String) -> Bool {
         parameters.contains { $0.name.elementsEqual(name.utf8) && !$0.value.isEmpty }

@@ -2,7 +2,6 @@ import Answers
 import EdgeConfiguration
 import Encodings
 import HTTPTypes
-import IdentityProviders
 import Runtime
 import SecurityGuard
 import SignIn
@@ -37,9 +36,10 @@ enum LoginRoute {
             proved = try await signIn.provePassword(
                 email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
         case .token(let text, let provider):
-            proved = try await AuditContext.$method.withValue("issuer") {
-                try await prove(call, subjectToken: text, provider: provider, tenantID: tenantID)
-            }
+            proved = try await signIn.prove(
+                subjectToken: text, provider: provider, tenantID: tenantID, of: call.services.providers,
+                clientAddress: call.facts.clientAddress
+            ) { ProviderRoutes.noteGroups(call, $0, $1) }
         }
         let signedIn = try await signIn.signIn(
             proved, target: target, named: named, clientAddress: call.facts.clientAddress)
@@ -72,36 +72,6 @@ enum LoginRoute {
         }
         try call.requireShape(token, .accessToken)
         return .token(token, provider: try body.string("provider"))
-    }
-
-    /// The account of a token: of an identity provider that takes tokens, or of a trusted issuer. Every refusal is
-    /// `invalid_credentials`.
-    private static func prove(
-        _ call: APICall, subjectToken text: String, provider name: String?, tenantID: String?
-    ) async throws -> ProvedAccount {
-        let services = call.services
-        return try await services.signIn.withinTokenLimits(of: text, clientAddress: call.facts.clientAddress) {
-            guard let provider = services.providers.judge(ofToken: text, named: name) else {
-                guard name == nil else {
-                    services.securityGuard.noteRefusedSignIn(reason: "provider_takes_no_tokens")
-                    throw AuthError(.invalidCredentials)
-                }
-                return try await services.signIn.prove(subjectToken: text, tenantID: tenantID)
-            }
-            let rules = provider.configuration
-            switch await provider.identify(subjectToken: text) {
-            case .failure(let failure):
-                services.securityGuard.noteRefusedSignIn(reason: failure.label, provider: rules.name)
-                throw AuthError(.invalidCredentials)
-            case .success(let identity):
-                guard tenantID?.hasSameBytes(as: identity.tenant) ?? true else {
-                    services.securityGuard.noteRefusedSignIn(reason: "tenant_foreign", provider: rules.name)
-                    throw AuthError(.invalidCredentials)
-                }
-                ProviderRoutes.noteGroups(call, provider, identity)
-                return try await services.signIn.prove(identity, of: rules, provenAt: identity.issuedAt)
-            }
-        }
     }
 
     /// The live session that the presented secret opens; nil when there is none, or when the request names another one.

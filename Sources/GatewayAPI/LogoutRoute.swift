@@ -22,24 +22,16 @@ enum LogoutRoute {
         if let member { try call.requireShape(member, .refreshToken) }
         let principal = try judgeToken(call)
         let secret = try await call.presentedSecret()
-        let signIn = call.services.signIn
-
         let provider = asksProvider ? try await self.provider(call, principal, secret, member) : nil
-        let done = try await signIn.logOut(
+        let done = try await call.services.signIn.logOut(
             LogoutProofs(
                 principal: principal, session: secret.session.map { (snapshot: $0, proof: secret.proof) },
-                refreshToken: member))
-        var proved = done.isProved
-        // The last secret of a session that has ended proves that the session was the caller's.
-        if !proved, secret.carrier != nil, secret.session == nil {
-            proved = try await call.fault(ofUnusable: secret).code != .mismatch
+                refreshToken: member, deadSecretHash: secret.session == nil ? secret.hash : nil,
+                refreshCookie: call.facts.refreshCookie))
+        guard done.isProved else {
+            if member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
+            throw Problem(secret.counts ? .sessionMismatch : .credentialsMissing)
         }
-        // The refresh cookie alone is enough, but a token in the body takes precedence.
-        if !proved, member == nil, let cookie = call.facts.refreshCookie {
-            proved = try await signIn.logOut(LogoutProofs(refreshToken: cookie)).isProved
-        }
-        if !proved, member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
-        guard proved else { throw Problem(secret.counts ? .sessionMismatch : .credentialsMissing) }
         clearCookies(call)
         // No ID token is kept, so the provider may ask the person whether to log out.
         guard let url = await provider?.endSessionURL(idToken: nil, redirectURI: nil) else { return .noContent }

@@ -1,4 +1,3 @@
-import AuthorizationServer
 import Encodings
 import HTTPTypes
 import OAuth
@@ -109,12 +108,11 @@ enum OAuthRoutes {
         let presented = try form.required("refresh_token")
         let services = call.services
         try services.requireStore()
-        try await checkRefresh(presented, form, services)
         let refreshed: Refreshed
         do {
             refreshed = try await services.signIn.refresh(
                 presented, clientID: client?.clientID ?? firstPartyClientID,
-                narrowing: form["scope"].flatMap(Scope.parse))
+                terms: RefreshTerms(scope: form["scope"], resources: form.all("resource")))
         } catch let fault as SignInFault where fault.code == .invalidGrant {
             throw OAuthFault(.invalidGrant, "The refresh token is not accepted.", reason: fault.reason)
         }
@@ -122,25 +120,6 @@ enum OAuthRoutes {
         if let next = refreshed.tokens.refreshToken { answer["refresh_token"] = .string(next) }
         answer["scope"] = .string(Scope.text(refreshed.tokens.principal.scope))
         return .json(answer)
-    }
-
-    /// Refuses a wider scope, and another resource than that of the refresh token (RFC 8707 section 2.2), before the
-    /// token is used up. The refresh token of a login is for no resource. A narrower scope is granted for a resource;
-    /// otherwise it is not, and the answer says so.
-    private static func checkRefresh(_ presented: String, _ form: FormBody, _ services: APIServices) async throws {
-        let scope = form["scope"]
-        guard scope != nil || form.has("resource"),
-            let family = try await services.securityGuard.family(ofRefreshToken: presented)
-        else { return }
-        if let scope {
-            guard let wanted = Scope.parse(scope), Scope.covers(family.scope, wanted) else {
-                throw OAuthFault(.invalidScope, "The scope is malformed or wider than what was granted.")
-            }
-        }
-        guard let own = family.resource else { return try requireNoResource(form) }
-        if let resource = try form.single("resource"), !ResourceIdentifier.areSame(resource, own) {
-            throw OAuthFault(.invalidTarget, "The refresh token is for another resource.")
-        }
     }
 
     /// A token of another issuer, or for another audience, against one of the gateway's own (RFC 8693 section 2). The

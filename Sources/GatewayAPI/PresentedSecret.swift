@@ -92,15 +92,8 @@ extension APICall {
     ///
     /// - Returns: `ended` or `expired` for the last secret of a session, else `mismatch`.
     package func fault(ofUnusable secret: PresentedSecret) async throws -> SessionFault {
-        guard let hash = secret.hash, let id = try await services.sessionIDOfSecret(hash) else {
-            return SessionFault(.mismatch)
-        }
-        do {
-            _ = try await services.runtime.find(id: id, proof: secret.proof)
-            return SessionFault(.mismatch)
-        } catch let fault as SessionFault {
-            return fault
-        }
+        guard let hash = secret.hash else { return SessionFault(.mismatch) }
+        return try await services.signIn.fault(ofUnusableSecret: hash)
     }
 
     /// Looks a cookie's secret up. One that opens no live session is cleared with the answer.

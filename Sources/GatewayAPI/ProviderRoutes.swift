@@ -8,7 +8,6 @@ import OAuth
 import Runtime
 import SecurityGuard
 import SignIn
-import TrafficCop
 
 /// Signing in through identity providers: the list of them, the way there and back, and the end that they announce.
 ///
@@ -85,9 +84,7 @@ enum ProviderRoutes {
         if let session = secret.session {
             return BrowserSession(sessionID: session.id, epoch: session.epoch, secret: secret.text)
         }
-        let intent = SessionIntent(kind: .anonymous, clientAddress: call.facts.clientAddress)
-        let contract = try call.services.trafficCop.prepare(intent).get()
-        let issued = try await call.services.runtime.open(call.services.runtime.prepare(contract, for: intent))
+        let issued = try await call.services.signIn.openAnonymous(clientAddress: call.facts.clientAddress)
         call.setSessionCookie(issued.secret.text, maxAge: call.secondsLeft(of: issued.session))
         return BrowserSession(
             sessionID: issued.session.id, epoch: issued.session.epoch, secret: issued.secret.text)
@@ -133,9 +130,8 @@ enum ProviderRoutes {
         guard let session = secret.session, let hash = secret.hash else { return .sessionConflict }
         noteGroups(call, provider, identity)
         do {
-            let proved = try await services.signIn.prove(identity, of: provider.configuration)
             let signedIn = try await services.signIn.signIn(
-                proved, target: SignInTarget(session: session, secretHash: hash),
+                identity, of: provider.configuration, target: SignInTarget(session: session, secretHash: hash),
                 clientAddress: call.facts.clientAddress)
             let issued = signedIn.session
             call.setSessionCookie(issued.secret.text, maxAge: call.secondsLeft(of: issued.session))
@@ -145,9 +141,7 @@ enum ProviderRoutes {
             return nil
         } catch let fault as AuthError where fault.code == .invalidCredentials {
             return .refused
-        } catch let fault as SessionFault {
-            services.securityGuard.noteRefusedSignIn(
-                reason: fault.code.rawValue, provider: provider.configuration.name)
+        } catch is SessionFault {
             return .sessionConflict
         }
     }
@@ -166,15 +160,9 @@ enum ProviderRoutes {
         case .failure(let fault):
             throw OAuthFault(.invalidRequest, "The logout token is not accepted.", reason: fault.label)
         }
-        let memory = call.services.providerMemory
-        guard try await !memory.knows(token.replay) else {
+        guard try await call.services.signIn.backchannelLogOut(token, of: provider.configuration) else {
             throw OAuthFault(.invalidRequest, "The logout token is not accepted.", reason: "replayed")
         }
-        try await memory.noteEnd(
-            of: token.target, issuedAt: token.issuedAt, ofProvider: provider.configuration.name)
-        _ = try await call.services.signIn.endSessions(
-            ofProvider: provider.configuration.name, issuer: provider.configuration.issuer, target: token.target)
-        try await memory.remember(token.replay)
         return APIAnswer(contentType: nil)
     }
 

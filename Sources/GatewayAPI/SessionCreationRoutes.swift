@@ -25,10 +25,8 @@ enum SessionCreationRoutes {
             return .json(try await call.use(session, by: secret).json())
         }
         try call.services.requireStore()
-        let intent = SessionIntent(kind: .anonymous, clientAddress: call.facts.clientAddress, metadata: metadata)
-        let contract = try call.services.trafficCop.prepare(intent).get()
-        let opening = try call.services.runtime.prepare(contract, for: intent)
-        let issued = try await call.services.runtime.open(opening)
+        let issued = try await call.services.signIn.openAnonymous(
+            clientAddress: call.facts.clientAddress, metadata: metadata)
         return show(issued, SecretDelivery(call, bodyWanted: wantsBody, cameByCookie: secret.carrier == .cookie))
     }
 

@@ -13,13 +13,24 @@ extension SecurityGuard {
         try await accounts.register(email: email, password: password, tenantID: tenantID)
     }
 
-    /// Changes a password. All other families and sessions of the user end.
-    /// - Returns: the ids of the sessions that ended.
-    package func changePassword(
-        userID: String, current: String, new: String, keepFamily: String? = nil, keepSession: String? = nil
-    ) async throws -> [String] {
-        try await accounts.changePassword(
-            userID: userID, current: current, new: new, keepFamily: keepFamily, keepSession: keepSession)
+    /// Checks the old password, and prepares the change to a new one.
+    ///
+    /// It writes nothing: write ``PreparedPassword/change``, and call ``report(_:)`` once it is durable. If the store
+    /// says `.ownerGone`, the refusal is what `changedMeanwhile` returns.
+    /// - Throws: ``AuthError``; the store's errors.
+    package func preparePassword(userID: String, current: String, new: String) async throws -> PreparedPassword {
+        try await accounts.preparePassword(userID: userID, current: current, new: new)
+    }
+
+    /// Records a change of a password in the audit log, after it is durable.
+    package func report(_ password: PreparedPassword) {
+        accounts.reportPasswordChange(userID: password.change.userID, tenantID: password.tenantID)
+    }
+
+    /// The refusal of a change of a password that was changed by others, or whose family has ended, after the old
+    /// password was checked.
+    package func changedMeanwhile(_ password: PreparedPassword) -> AuthError {
+        accounts.refused("changed_meanwhile", userID: password.change.userID, tenantID: password.tenantID)
     }
 
     /// The account with this id, or nil.
@@ -97,13 +108,16 @@ extension SecurityGuard {
     ///   - clientID: if given, only a family of that client is accepted; if not, none that is for a resource.
     ///   - narrowing: the scopes of the new access token, if fewer than the family's are asked for. Only for a
     ///     resource.
+    ///   - judging: throws what refuses the request for this family, whatever else is to be said of the token. It may be
+    ///     called more than once.
     ///   - commit: writes the result durably, together with what else the caller has to check or write, and returns the
     ///     outcome. It may be called more than once if others refresh at the same time.
     package func refresh(
         _ refreshToken: String, clientID: String? = nil, narrowing: [String]? = nil,
-        commit: (RefreshWrite) async throws -> RefreshWritten
+        judging: (FamilyRecord) throws -> Void, commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
-        try await families.refresh(refreshToken, clientID: clientID, narrowing: narrowing, commit: commit)
+        try await families.refresh(
+            refreshToken, clientID: clientID, narrowing: narrowing, judging: judging, commit: commit)
     }
 
     /// The family that a refresh token belongs or belonged to, live or not. Used for logging out.

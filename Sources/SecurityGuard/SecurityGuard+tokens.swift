@@ -67,17 +67,6 @@ extension SecurityGuard {
     }
 }
 
-// MARK: Tokens of other issuers
-extension SecurityGuard {
-    /// Extends what was opened in a session by an older token of the same issuer and subject, on every node.
-    /// - Throws: the store's errors.
-    package func extend(sessionID: String, by principal: Principal) async throws {
-        guard let foreign = principal.foreign else { return }
-        try await state.report(
-            extensionOf: sessionID, origin: foreign.origin, tokenExpiresAt: principal.expiresAt)
-    }
-}
-
 // MARK: Revoking
 extension SecurityGuard {
     /// The revocation of one access token, to be written to the store and then passed to ``report(_:of:)``.

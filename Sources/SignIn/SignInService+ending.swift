@@ -4,9 +4,41 @@ import SecurityGuard
 import StateSurface
 
 extension SignInService {
-    /// Logs out: ends the session and the families of the credentials, with their access tokens, homes and guests, in
-    /// one transaction. An access token without a family is revoked by itself.
+    /// Logs out: ends the session and the families of the credentials, with their access tokens, homes and guests. An
+    /// access token without a family is revoked by itself.
+    ///
+    /// The credentials of the cookie and of a session that has ended are asked only where the others prove nothing, in
+    /// which case nothing has been written for these.
+    /// - Throws: the store's errors.
     package func logOut(_ proofs: LogoutProofs) async throws -> LoggedOut {
+        var loggedOut = try await logOutByTokenOrSession(proofs)
+        if !loggedOut.isProved, let hash = proofs.deadSecretHash {
+            loggedOut.byDeadSecret = try await fault(ofUnusableSecret: hash).code != .mismatch
+        }
+        if !loggedOut.isProved, proofs.refreshToken == nil, let cookie = proofs.refreshCookie {
+            loggedOut.byRefreshCookie =
+                try await logOutByTokenOrSession(LogoutProofs(refreshToken: cookie)).isProved
+        }
+        return loggedOut
+    }
+
+    /// Why a secret opens no live session. Only a caller with a session's last secret is told the exact reason.
+    ///
+    /// - Parameter hash: SHA-256 of a secret that ``Runtime/current(secretHash:)`` does not find.
+    /// - Returns: `ended` or `expired` for the last secret of a session, else `mismatch`.
+    /// - Throws: the store's errors.
+    package func fault(ofUnusableSecret hash: [UInt8]) async throws -> SessionFault {
+        guard let id = try await store.session(secretHash: hash)?.id else { return SessionFault(.mismatch) }
+        do {
+            _ = try await runtime.find(id: id, proof: .secret(hash: hash))
+            return SessionFault(.mismatch)
+        } catch let fault as SessionFault {
+            return fault
+        }
+    }
+
+    /// Ends what the access token, the live session and the refresh token name, in one transaction.
+    private func logOutByTokenOrSession(_ proofs: LogoutProofs) async throws -> LoggedOut {
         var loggedOut = LoggedOut()
         var refreshFamily: String?
         if let token = proofs.refreshToken {
@@ -56,36 +88,47 @@ extension SignInService {
     /// Ends a session, and its family if the session is the family's home.
     ///
     /// - Parameters:
-    ///   - proof: of the caller; nil for an operator, who needs none.
+    ///   - proof: of the caller; nil for an operator and for the gateway itself, who need none.
     ///   - reason: why the family ends, for the audit log.
+    ///   - protocolSession: what is bound to the session. It ends in the same transaction, also if the session has
+    ///     ended before.
     /// - Returns: why it was refused, and whether the session was live.
-    private func end(
-        sessionID id: String, proof: SessionProof?, reason: String
+    func end(
+        sessionID id: String, proof: SessionProof?, reason: String, protocolSession: ProtocolSessionRecord? = nil
     ) async throws -> (fault: SessionFault?, wasLive: Bool) {
         let ending = runtime.ending(sessionID: id, proof: proof)
         let familyEnd = securityGuard.familyEnd()
         let (endings, fault, wasLive) = try await transact { transaction -> (Endings, SessionFault?, Bool) in
             var endings = Endings(familyEnd)
-            // A sign-in may have given the session another family since it was looked up.
-            let familyID: String?
-            var wasLive = false
-            switch try ending.decide(in: transaction) {
-            case .write(let write):
-                familyID = write.before?.familyID
-                wasLive = true
-            case .leave(let snapshot): familyID = snapshot.familyID
-            case .refuse(let refusal):
-                endings.note(refusal)
-                return (endings, refusal.fault, false)
-            }
-            // The family is written first: rows are locked in one order everywhere.
-            let family = try familyID.flatMap { try transaction.family(id: $0) }
-            let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: id) == true
-            if let family, isHome { try endings.endFamily(family.id, reason: reason, in: transaction) }
-            return (endings, try endings.end(ending, in: transaction), wasLive)
+            let (fault, wasLive) = try end(ending, reason: reason, &endings, in: transaction)
+            // After the family, which is locked before what ends with it.
+            if let protocolSession { try transaction.end(protocolSession: protocolSession) }
+            return (endings, fault, wasLive)
         }
         endings.report(to: securityGuard, runtime)
         return (fault, wasLive)
+    }
+
+    private func end(
+        _ ending: SessionChange, reason: String, _ endings: inout Endings, in transaction: any StoreTransaction
+    ) throws -> (fault: SessionFault?, wasLive: Bool) {
+        // A sign-in may have given the session another family since it was looked up.
+        let familyID: String?
+        var wasLive = false
+        switch try ending.decide(in: transaction) {
+        case .write(let write):
+            familyID = write.before?.familyID
+            wasLive = true
+        case .leave(let snapshot): familyID = snapshot.familyID
+        case .refuse(let refusal):
+            endings.note(refusal)
+            return (refusal.fault, false)
+        }
+        // The family is written first: rows are locked in one order everywhere.
+        let family = try familyID.flatMap { try transaction.family(id: $0) }
+        let isHome = family?.isLive == true && family?.binding?.hasSameBytes(as: ending.sessionID) == true
+        if let family, isHome { try endings.endFamily(family.id, reason: reason, in: transaction) }
+        return (try endings.end(ending, in: transaction), wasLive)
     }
 
     /// Revokes a token of any kind (RFC 7009) if `client` may revoke it. All other tokens are ignored, without an

@@ -1,11 +1,26 @@
 import Encodings
 import IdentityProviders
-import Libcrypto
-import OAuth
+import Runtime
 import SecurityGuard
 import StateSurface
 
 extension SignInService {
+    /// Signs in a person whom an identity provider has identified, on the session that was sent to the provider. If that
+    /// session is refused, the audit log says so.
+    ///
+    /// - Throws: what ``prove(_:of:provenAt:)`` and ``signIn(_:target:named:clientAddress:)`` throw.
+    package func signIn(
+        _ identity: ExternalIdentity, of provider: ProviderConfiguration, target: SignInTarget, clientAddress: String
+    ) async throws -> SignedIn {
+        do {
+            let proved = try await prove(identity, of: provider)
+            return try await signIn(proved, target: target, clientAddress: clientAddress)
+        } catch let fault as SessionFault {
+            securityGuard.noteRefusedSignIn(reason: fault.code.rawValue, provider: provider.name)
+            throw fault
+        }
+    }
+
     /// The account of a person whom an identity provider has identified: found by issuer and subject, or made, and
     /// brought up to date with what the provider says now.
     ///
@@ -86,36 +101,6 @@ extension SignInService {
 
     /// How often the account is written while others change it: of concurrent writers, one succeeds in each round.
     private static var profileAttempts: Int { 32 }
-
-    // MARK: Tokens of trusted issuers
-
-    /// The account of the person whom a JWT of an entry of `issuers` speaks of.
-    ///
-    /// - Parameter tenantID: the tenant that the caller asks for; one of the issuer's.
-    /// - Throws: `AuthError` `.invalidCredentials` for a token that is not accepted, with the reason in the audit log;
-    ///   the store's errors.
-    package func prove(subjectToken text: String, tenantID: String?) async throws -> ProvedAccount {
-        do {
-            let proved = try await securityGuard.identify(subjectToken: text, tenantID: tenantID)
-            return ProvedAccount(
-                proved.account, by: .issuer(proved.issuer),
-                facts: SignInFacts(authenticatedAt: proved.authenticatedAt))
-        } catch let fault as OAuthFault {
-            securityGuard.noteRefusedSignIn(reason: fault.reason)
-            throw AuthError(.invalidCredentials)
-        }
-    }
-
-    /// Runs a check of a token that is handed in instead of a password, within the rate limits of logins per address.
-    ///
-    /// - Parameter text: the token. A bad one names no account, so failures count for the token and the address: others
-    ///   behind the same address go on.
-    package func withinTokenLimits<Value: Sendable>(
-        of text: String, clientAddress: String, _ judge: () async throws -> Value
-    ) async throws -> Value {
-        let token = Base64URL.encode(Digest.sha256(Array(text.utf8)))
-        return try await withinLimits(account: "subject_token " + token, clientAddress: clientAddress, judge)
-    }
 }
 
 extension AccountRecord {

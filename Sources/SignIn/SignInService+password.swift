@@ -16,6 +16,20 @@ extension SignInService {
         return ProvedAccount(account, by: .password)
     }
 
+    /// Registers an account with a password, if `accounts.registration` is on. It is not signed in.
+    ///
+    /// Each call costs a password hash and shows whether an e-mail is known, so it counts against the limit of its
+    /// address for failed logins.
+    /// - Throws: `Denial` `.rateLimited`; `AuthError`; the store's errors.
+    package func register(
+        email: String, password: String, tenantID: String?, clientAddress: String
+    ) async throws -> AccountRecord {
+        if case .limited(let seconds) = trafficCop.allow(.loginByAddress, key: clientAddress) {
+            throw Denial(.rateLimited, retryAfterSeconds: seconds)
+        }
+        return try await securityGuard.register(email: email, password: password, tenantID: tenantID)
+    }
+
     /// Checks the old password and sets a new one. Of the user's sessions, that of the request and the home of its
     /// family stay.
     /// - Parameter session: the session of the request, if any.
@@ -25,11 +39,29 @@ extension SignInService {
     ) async throws {
         let ended = try await withinLimits(account: principal.subject, clientAddress: clientAddress) {
             guard principal.isUser else { throw AuthError(.invalidCredentials) }
-            return try await securityGuard.changePassword(
-                userID: principal.subject, current: current, new: new, keepFamily: principal.familyID,
-                keepSession: session?.id)
+            let password = try await securityGuard.preparePassword(
+                userID: principal.subject, current: current, new: new)
+            return try await write(password, keeping: principal.familyID, session)
         }
         runtime.noteEnded(ended, reason: "password_changed")
+    }
+
+    /// Writes a new password, and ends the user's other families and sessions.
+    /// - Returns: the ids of the sessions that ended.
+    private func write(
+        _ password: PreparedPassword, keeping familyID: String?, _ session: SessionSnapshot?
+    ) async throws -> [String] {
+        var change = password.change
+        change.keptFamilyID = familyID
+        change.keptSessionID = session?.id
+        do {
+            let ended = try await transact { [change] in try $0.changePassword(change) }
+            securityGuard.report(password)
+            return ended
+        } catch let error as StateSurfaceError where error.code == .ownerGone {
+            // The password was changed in the meantime, or the caller's family has ended.
+            throw securityGuard.changedMeanwhile(password)
+        }
     }
 
     /// Checks the secret of a client (RFC 6749 section 2.3.1), within the rate limits of logins. What failed counts for all

@@ -12,14 +12,18 @@ extension SignInService {
     ///
     /// - Parameters:
     ///   - clientID: if given, only a family of that client is accepted; if not, none that is for a resource.
-    ///   - narrowing: the scopes of the new access token for a resource, if fewer than its family's are asked for.
-    /// - Throws: ``SignInFault`` `.invalidGrant` for any fault of the token; the store's errors.
+    ///   - terms: what is asked of the new access token. It is judged by the family that is written, before the token
+    ///     is used up.
+    /// - Throws: ``SignInFault`` `.invalidGrant` for any fault of the token; `OAuthFault` for terms that are not the
+    ///   family's; the store's errors.
     package func refresh(
-        _ refreshToken: String, clientID: String? = nil, narrowing: [String]? = nil
+        _ refreshToken: String, clientID: String? = nil, terms: RefreshTerms = RefreshTerms()
     ) async throws -> Refreshed {
         var home: SessionSnapshot?
         var familyEndsAt: Int64 = 0
-        let outcome = try await securityGuard.refresh(refreshToken, clientID: clientID, narrowing: narrowing) { write in
+        let outcome = try await securityGuard.refresh(
+            refreshToken, clientID: clientID, narrowing: terms.narrowing, judging: terms.check
+        ) { write in
             familyEndsAt = write.absoluteExpiresAt
             switch try await commit(write) {
             case .done(let session):

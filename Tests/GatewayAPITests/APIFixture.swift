@@ -63,14 +63,13 @@ final class APIFixture: Sendable {
             issuer: policy.issuer, resources: configuration.protectedResources(issuer: policy.issuer))
         agents.registration = configuration.clients.registration
         let services = APIServices(
-            securityGuard: guarding, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
+            securityGuard: guarding, runtime: runtime, signIn: signIn,
             agents: AgentAccess(
                 settings: agents, securityGuard: guarding, store: state, fetch: { _ in throw CancellationError() },
                 clock: read),
             providerMemory: ProviderMemory(store: state, clock: read),
             passkeys: PasskeyService(party: Authenticator.party, store: state, signIn: signIn, clock: read),
             configuration: configuration, issuer: policy.issuer, clock: read, logger: Logger(label: "test"),
-            sessionIDOfSecret: { try await state.session(secretHash: $0)?.id },
             storeIsAlive: { alive.value.withLock { $0 } }, leasesSettled: {}, refused: { _, _ in })
         self.alive = alive
         responder = APIResponder(services)

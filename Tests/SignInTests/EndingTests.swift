@@ -206,6 +206,26 @@ struct EndingTests {
         #expect(fixture.isGood(second.tokens))
     }
 
+    @Test("A cookie's refresh token and the last secret of an ended session count where nothing else proves anything")
+    func lesserProofs() async throws {
+        let account = try await fixture.account()
+        let (one, two) = (try await fixture.signIn(account), try await fixture.signIn(account))
+        let cookie = try refreshToken(two.tokens)
+        let bySession = try await fixture.signIn.logOut(
+            LogoutProofs(session: (snapshot: one.session.session, proof: one.proof), refreshCookie: cookie))
+        #expect(bySession.byTokenOrSession && !bySession.byRefreshCookie)
+        let bySecret = try await fixture.signIn.logOut(
+            LogoutProofs(deadSecretHash: one.session.secret.hash, refreshCookie: cookie))
+        #expect(bySecret.byDeadSecret && !bySecret.byRefreshCookie)
+        let byNothing = try await fixture.signIn.logOut(
+            LogoutProofs(refreshToken: "ref_unknown", refreshCookie: cookie))
+        #expect(!byNothing.isProved)
+        #expect(try await fixture.opens(two.session))
+        let byCookie = try await fixture.signIn.logOut(LogoutProofs(deadSecretHash: [1], refreshCookie: cookie))
+        #expect(byCookie.byRefreshCookie && !byCookie.byDeadSecret)
+        #expect(try await !fixture.opens(two.session))
+    }
+
     // MARK: Passwords and clients
 
     @Test("A new password ends every session but the one that asked and the home of its family")
@@ -221,6 +241,26 @@ struct EndingTests {
         #expect(try await fixture.opens(asking))
         #expect(try await !fixture.opens(other.session))
         #expect(fixture.audited.all.contains("session.ended password_changed"))
+    }
+
+    @Test("A new password that is cut off before its commit, or is asked for with an ended family, changes nothing")
+    func refusedPassword() async throws {
+        let account = try await fixture.account()
+        let mine = try await fixture.signIn(account)
+        let other = try await fixture.signIn(account)
+        func change() async throws {
+            try await fixture.signIn.changePassword(
+                of: mine.tokens.principal, current: Fixture.password, new: "another one", session: nil,
+                clientAddress: Fixture.address)
+        }
+        fixture.engine.killsNext.store(true, ordering: .relaxed)
+        await #expect(throws: InterruptibleEngine.Killed.self) { try await change() }
+        #expect(try await fixture.opens(other.session))
+        _ = try await fixture.signIn.logOut(LogoutProofs(refreshToken: mine.tokens.refreshToken))
+        await #expect(throws: AuthError(.invalidCredentials)) { try await change() }
+        #expect(fixture.audited.all.last == "account.password_refused changed_meanwhile")
+        #expect(!fixture.audited.all.contains("account.password_changed"))
+        #expect(try await fixture.opens(other.session))
     }
 
     @Test("A client revokes tokens of its tenant's logins, and no other's")

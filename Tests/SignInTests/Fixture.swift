@@ -64,8 +64,7 @@ final class Fixture: Sendable {
     }
 
     func anonymous() async throws -> IssuedSession {
-        let intent = SessionIntent(kind: .anonymous, clientAddress: Self.address)
-        return try await runtime.open(runtime.prepare(trafficCop.prepare(intent).get(), for: intent))
+        try await signIn.openAnonymous(clientAddress: Self.address)
     }
 
     func target(_ issued: IssuedSession, named: String? = nil) async throws -> SignInTarget? {

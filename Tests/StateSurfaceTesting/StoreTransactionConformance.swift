@@ -16,6 +16,8 @@ package enum StoreTransactionConformance {
         StoreRule("A grant is opened with the rest of a transaction, or not at all", grant),
         StoreRule("Of too many sessions guests go first, then homes, the longest unused first", surplusOrder),
         StoreRule("Of sessions that are opened at once, no more stay than a user may have", surplus),
+        StoreRule("A protocol session begins and ends with the rest of a transaction, or not at all", protocolSession),
+        StoreRule("Of transactions at once that find no protocol session, one binds it for all", boundOnce),
     ]
 
     /// An error of the caller's own.
@@ -152,6 +154,75 @@ package enum StoreTransactionConformance {
         }
         let live = try await stores[0].sessions(userID: "usr_a", liveAt: Sample.now, limit: 20)
         #expect(live.count == 3)
+    }
+
+    private static func protocolRecord(_ upstream: String, family: String? = nil) -> ProtocolSessionRecord {
+        ProtocolSessionRecord(
+            hash: Sample.hash(1), tenantID: "acme", userID: "usr_a", clientID: "cli_a", familyID: family,
+            upstream: upstream, lastUsedAt: Sample.now)
+    }
+
+    @Sendable private static func protocolSession(_ store: Store) async throws {
+        try await store.insert(family: Sample.family())
+        let feed = ChangeRecorder(store)
+        let bound = protocolRecord("ses_a", family: "fam")
+        func begin(_ changesItsMind: Bool) async throws {
+            try await store.transaction { transaction in
+                let found = try transaction.protocolSession(hash: bound.hash)
+                #expect(found == nil)
+                try transaction.insert(session: Sample.session("ses_a", owner: "usr_a", family: "fam"))
+                #expect(try transaction.bind(protocolSession: bound))
+                #expect(try transaction.protocolSession(hash: bound.hash) == bound)
+                if changesItsMind { throw Changed() }
+            }
+        }
+        func end(_ changesItsMind: Bool) async throws {
+            try await store.transaction { transaction in
+                var session = try #require(try transaction.session(id: "ses_a"))
+                session.state = .ended
+                session.endedAt = Sample.now
+                #expect(try transaction.replace(session: session))
+                try transaction.end(protocolSession: bound)
+                if changesItsMind { throw Changed() }
+            }
+        }
+        func isBound() async throws -> Bool {
+            try await store.protocolSession(hash: bound.hash, since: 0) != nil
+        }
+        await #expect(throws: Changed.self) { try await begin(true) }
+        #expect(try await store.session(id: "ses_a") == nil)
+        #expect(try await !isBound())
+        try await begin(false)
+        #expect(try await isBound())
+        await #expect(throws: Changed.self) { try await end(true) }
+        #expect(try await isBound())
+        #expect(!feed.changes.contains(.protocolSessionEnded(hash: bound.hash)))
+        try await end(false)
+        #expect(try await !isBound())
+        #expect(feed.changes.contains(.protocolSessionEnded(hash: bound.hash)))
+        _ = try await store.endFamily(id: "fam", at: Sample.now, revokedUntil: Sample.now + 900)
+        let isLate = try await store.transaction { transaction in try transaction.bind(protocolSession: bound) }
+        #expect(!isLate)
+    }
+
+    /// A store without a common lock for what is not there yet gives some of them sessions that nothing leads to.
+    @Sendable private static func boundOnce(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        let found = try await withThrowingTaskGroup(of: String.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    let own = protocolRecord("ses_\(index)")
+                    return try await stores[index % 2].transaction { transaction -> String in
+                        if let bound = try transaction.protocolSession(hash: own.hash) { return bound.upstream }
+                        #expect(try transaction.bind(protocolSession: own))
+                        return own.upstream
+                    }
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        let bound = try #require(try await stores[0].protocolSession(hash: Sample.hash(1), since: 0))
+        #expect(found == [bound.upstream])
     }
 
     @Sendable private static func grant(_ store: Store) async throws {

@@ -57,15 +57,8 @@ extension Accounts {
         if isTaken { throw AuthError(.emailTaken, "this e-mail is already registered") }
     }
 
-    /// Checks the old password and sets a new one. All other families and sessions of the user end.
-    ///
-    /// - Parameters:
-    ///   - keepFamily: the family of the request. It and its home session stay.
-    ///   - keepSession: the session of the request. It stays if it belongs to that family.
-    /// - Returns: the ids of the sessions that ended.
-    package func changePassword(
-        userID: String, current: String, new: String, keepFamily: String?, keepSession: String? = nil
-    ) async throws -> [String] {
+    /// Checks the old password, and prepares the change to a new one, which the caller writes.
+    func preparePassword(userID: String, current: String, new: String) async throws -> PreparedPassword {
         let currentSecret = try Self.secret(current)
         let newSecret = try Self.secret(new)
         guard let account = try await state.account(userID: userID), !account.disabled,
@@ -74,17 +67,11 @@ extension Accounts {
         guard try await pool.run({ try stored.matches(currentSecret) }) else {
             throw refused("password_wrong", userID: userID, tenantID: account.tenantID)
         }
-        do {
-            return try await store(
-                newSecret, in: account, judgedEpoch: account.credentialEpoch, keepFamily: keepFamily,
-                keepSession: keepSession)
-        } catch let error as StateSurfaceError where error.code == .ownerGone {
-            // The password was changed in the meantime, or the caller's family has ended.
-            throw refused("changed_meanwhile", userID: userID, tenantID: account.tenantID)
-        }
+        return try await prepare(newSecret, in: account, judgedEpoch: account.credentialEpoch)
     }
 
-    private func refused(_ reason: String, userID: String, tenantID: String? = nil) -> AuthError {
+    /// Records that a new password was refused.
+    func refused(_ reason: String, userID: String, tenantID: String? = nil) -> AuthError {
         audit(AuditEvent(.passwordRefused, reason: reason, tenantID: tenantID, subject: userID))
         return AuthError(.invalidCredentials)
     }
@@ -93,24 +80,30 @@ extension Accounts {
     package func setPassword(userID: String, new: String) async throws -> [String] {
         let secret = try Self.secret(new)
         guard let account = try await state.account(userID: userID) else { throw AuthError(.notFound) }
+        let password = try await prepare(secret, in: account, judgedEpoch: nil)
         do {
-            return try await store(secret, in: account, judgedEpoch: nil, keepFamily: nil, keepSession: nil)
+            let ended = try await state.changePassword(password.change)
+            reportPasswordChange(userID: userID, tenantID: account.tenantID)
+            return ended
         } catch let error as StateSurfaceError where error.code == .ownerGone {
             throw AuthError(.notFound)
         }
     }
 
-    private func store(
-        _ secret: [UInt8], in account: AccountRecord, judgedEpoch: Int64?, keepFamily: String?, keepSession: String?
-    ) async throws -> [String] {
+    private func prepare(
+        _ secret: [UInt8], in account: AccountRecord, judgedEpoch: Int64?
+    ) async throws -> PreparedPassword {
         let hash = try await hashed(secret)
         let now = clock()
-        let ended = try await state.changePassword(
-            PasswordChange(
-                userID: account.userID, passwordHash: hash, judgedEpoch: judgedEpoch, keptFamilyID: keepFamily,
-                keptSessionID: keepSession, at: now, revokedUntil: now + policy.tokenReach))
-        audit(AuditEvent(.passwordChanged, tenantID: account.tenantID, subject: account.userID))
-        return ended
+        return PreparedPassword(
+            change: PasswordChange(
+                userID: account.userID, passwordHash: hash, judgedEpoch: judgedEpoch, at: now,
+                revokedUntil: now + policy.tokenReach),
+            tenantID: account.tenantID)
+    }
+
+    func reportPasswordChange(userID: String, tenantID: String) {
+        audit(AuditEvent(.passwordChanged, tenantID: tenantID, subject: userID))
     }
 
     /// Disables an account, and ends its families, sessions and tokens. False if there is no such account.

@@ -27,9 +27,9 @@ struct RefreshFamilies: Sendable {
             tokens: try tokens(of: family, account, scope: account.scope, refresh: token, now: now))
     }
 
-    /// Uses a refresh token. See ``SecurityGuard/refresh(_:clientID:commit:)``.
+    /// Uses a refresh token. See ``SecurityGuard/refresh(_:clientID:narrowing:judging:commit:)``.
     func refresh(
-        _ text: String, clientID: String?, narrowing: [String]? = nil,
+        _ text: String, clientID: String?, narrowing: [String]?, judging: (FamilyRecord) throws -> Void,
         commit: (RefreshWrite) async throws -> RefreshWritten
     ) async throws -> RefreshOutcome {
         guard let token = RefreshToken(text) else { return refused(.unknown, nil) }
@@ -41,6 +41,7 @@ struct RefreshFamilies: Sendable {
             guard let (family, position) = try await state.family(tokenHash: hash) else {
                 return refused(.unknown, nil)
             }
+            try judging(family)
             let decision = RefreshDecision.decide(
                 family, position: position, presented: hash, clientID: clientID, grace: policy.refreshGrace, now: now)
             switch decision {

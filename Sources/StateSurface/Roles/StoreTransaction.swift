@@ -4,7 +4,8 @@ package protocol TransactionAbort: Error, Sendable {}
 /// An open transaction over what use cases write together. It may be used only inside the closure that gets it.
 ///
 /// The operations are those of the roles, but synchronous. To avoid deadlocks in stores with row locks, rows must be
-/// used in this order: single-use records, clients that are kept, the account, its families, their sessions.
+/// used in this order: single-use records, the turn of a protocol session, clients that are kept, the account, its
+/// families, their sessions, protocol sessions.
 package protocol StoreTransaction {
     /// Says why sessions end from here on in this transaction, for the receivers of its ``StoreEvent``. Nil for the
     /// reasons of the operations themselves.
@@ -64,4 +65,14 @@ package protocol StoreTransaction {
     /// As ``SingleUseStore/singleUse(kind:hash:now:)``. Until the transaction ends, no other one raises the record, also
     /// if there is none yet: see ``SingleUseStore/raise(singleUse:)``.
     func singleUse(kind: String, hash: [UInt8], now: Milliseconds) throws -> SingleUseRecord?
+
+    // MARK: Protocol sessions
+    /// As ``ProtocolSessionStore/protocolSession(hash:since:)``, however long it was not used. Until the transaction ends,
+    /// others wait that read it in this way, also if there is none yet.
+    func protocolSession(hash: [UInt8]) throws -> ProtocolSessionRecord?
+    /// As ``ProtocolSessionStore/bind(protocolSession:)``. Locks the family. If it returns false, it has written nothing;
+    /// what the transaction has written besides is kept.
+    func bind(protocolSession record: ProtocolSessionRecord) throws -> Bool
+    /// As ``ProtocolSessionStore/end(protocolSession:)``.
+    func end(protocolSession record: ProtocolSessionRecord) throws
 }

@@ -1,25 +1,54 @@
 private enum ProtocolSessionSQL {
     static let columns = "hash, tenant_id, user_id, client_id, family_id, upstream, last_used_at"
     static let byHash = "SELECT \(columns) FROM protocol_sessions WHERE hash = ?1"
+
+    /// The turn of those who read a session to bind it anew: there may be no row yet to be locked.
+    static func turn(_ hash: [UInt8]) -> String {
+        "protocol session \(hash.map { String($0) }.joined(separator: " "))"
+    }
 }
 
+// MARK: Inside a transaction
+extension SQLTransaction {
+    func protocolSession(hash: [UInt8]) throws -> ProtocolSessionRecord? {
+        try takeTurn(ProtocolSessionSQL.turn(hash))
+        return try row(ProtocolSessionSQL.byHash, [.blob(hash)]).map(ProtocolSessionRecord.init(row:))
+    }
+
+    func bind(protocolSession record: ProtocolSessionRecord) throws -> Bool {
+        if let familyID = record.familyID {
+            // Locked, so that an end of the family waits and then removes this session.
+            let family = try row(
+                "SELECT is_live FROM families WHERE id = ?1\(dialect.forShare)", [.text(familyID)])
+            if var family, try !family.flag() { return false }
+        }
+        _ = try execute(
+            """
+            INSERT INTO protocol_sessions (\(ProtocolSessionSQL.columns)) VALUES (\(sqlParameters(7)))
+            ON CONFLICT DO NOTHING
+            """, record.values)
+        let bound = try row(ProtocolSessionSQL.byHash, [.blob(record.hash)])
+        return try bound.map(ProtocolSessionRecord.init(row:))?.hasSameOwner(as: record) ?? false
+    }
+
+    func end(protocolSession session: ProtocolSessionRecord) throws {
+        let removed = try execute(
+            """
+            DELETE FROM protocol_sessions WHERE hash = ?1 AND tenant_id = ?2 AND user_id = ?3 AND client_id = ?4
+            AND CAST(?5 AS TEXT) IN ('', upstream)
+            """,
+            [
+                .blob(session.hash), .text(session.tenantID), .text(session.userID), .text(session.clientID),
+                .text(session.upstream),
+            ])
+        if removed > 0 { try record(.protocolSessionEnded(hash: session.hash)) }
+    }
+}
+
+// MARK: The role
 extension SQLSurface {
     func bind(protocolSession record: ProtocolSessionRecord) async throws -> Bool {
-        try await write { transaction in
-            if let familyID = record.familyID {
-                // Locked, so that an end of the family waits and then removes this session.
-                let family = try transaction.row(
-                    "SELECT is_live FROM families WHERE id = ?1\(transaction.dialect.forShare)", [.text(familyID)])
-                if var family, try !family.flag() { return false }
-            }
-            _ = try transaction.execute(
-                """
-                INSERT INTO protocol_sessions (\(ProtocolSessionSQL.columns)) VALUES (\(sqlParameters(7)))
-                ON CONFLICT DO NOTHING
-                """, record.values)
-            let row = try transaction.row(ProtocolSessionSQL.byHash, [.blob(record.hash)])
-            return try row.map(ProtocolSessionRecord.init(row:))?.hasSameOwner(as: record) ?? false
-        }
+        try await write { try $0.bind(protocolSession: record) }
     }
 
     func protocolSession(hash: [UInt8], since: Milliseconds) async throws -> ProtocolSessionRecord? {
@@ -36,18 +65,7 @@ extension SQLSurface {
     }
 
     func end(protocolSession record: ProtocolSessionRecord) async throws {
-        try await write { transaction in
-            let removed = try transaction.execute(
-                """
-                DELETE FROM protocol_sessions WHERE hash = ?1 AND tenant_id = ?2 AND user_id = ?3 AND client_id = ?4
-                AND CAST(?5 AS TEXT) IN ('', upstream)
-                """,
-                [
-                    .blob(record.hash), .text(record.tenantID), .text(record.userID), .text(record.clientID),
-                    .text(record.upstream),
-                ])
-            if removed > 0 { try transaction.record(.protocolSessionEnded(hash: record.hash)) }
-        }
+        try await write { try $0.end(protocolSession: record) }
     }
 }
 

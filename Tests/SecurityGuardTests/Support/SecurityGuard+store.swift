@@ -17,7 +17,8 @@ extension SecurityGuard {
 
     func refresh(_ refreshToken: String, clientID: String? = nil) async throws -> RefreshOutcome {
         let state = state
-        return try await refresh(refreshToken, clientID: clientID) { write in
+        let judge: (FamilyRecord) throws -> Void = { _ in }
+        return try await refresh(refreshToken, clientID: clientID, judging: judge) { write in
             let family = write.family
             let isWritten =
                 write.isRotation
@@ -47,5 +48,17 @@ extension SecurityGuard {
         case .family(let id): _ = try await endFamily(id)
         case .accessToken(let principal): try await revoke(token: principal)
         }
+    }
+
+    func changePassword(
+        userID: String, current: String, new: String, keepFamily: String? = nil, keepSession: String? = nil
+    ) async throws -> [String] {
+        let password = try await preparePassword(userID: userID, current: current, new: new)
+        var change = password.change
+        change.keptFamilyID = keepFamily
+        change.keptSessionID = keepSession
+        let ended = try await state.changePassword(change)
+        report(password)
+        return ended
     }
 }
