@@ -47,8 +47,8 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Encodings", "Libcrypto"]),
         .target(name: "HostileTokens", dependencies: ["Encodings", "JOSE"]),
 
-        // Why requests of OAuth are refused: codes, by the names of the RFCs.
-        .target(name: "OAuth"),
+        // Why requests of OAuth are refused: codes, by the names of the RFCs. And scopes.
+        .target(name: "OAuth", dependencies: ["Encodings"]),
 
         // MARK: Signing in with what people have, and telling others: decisions alone
         .target(name: "IdentityProviders", dependencies: ["Encodings", "JOSE", "Libcrypto"]),
@@ -210,7 +210,8 @@ let package = Package(
             name: "gatehouse",
             dependencies: [
                 "AdminAPI", "AuthorizationServer", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Experience",
-                "Exposition", "HostileTokens", "JOSE", "Libcrypto", "Proxy", "Runtime", "SecurityGuard", "StateSurface",
+                "Exposition", "HostileTokens", "JOSE", "Libcrypto", "OAuth", "Proxy", "Runtime", "SecurityGuard",
+                "StateSurface",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

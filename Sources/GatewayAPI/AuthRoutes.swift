@@ -1,6 +1,7 @@
 import Answers
 import Encodings
 import HTTPTypes
+import OAuth
 import Runtime
 import SecurityGuard
 import SignIn

@@ -1,3 +1,5 @@
+import OAuth
+
 /// The caller named by a verified access token.
 ///
 /// It is a class, so that passing it on costs one reference count and not one per member.

@@ -27,14 +27,35 @@ import Testing
         ])
     func issuer(_ text: String, _ isOrigin: Bool) { #expect(ResourceIdentifier.isOrigin(text) == isOrigin) }
 
+    @Test(
+        "A scope is visible ASCII without quotes and backslashes, 128 characters at most, and 64 of them at most",
+        arguments: [
+            ("", []), ("a", ["a"]), ("a b a", ["a", "b"]), ("a\tb", nil), ("a\"b", nil), ("a\\b", nil), ("ä", nil),
+            (String(repeating: "a", count: 128), [String(repeating: "a", count: 128)]),
+            (String(repeating: "a", count: 129), nil),
+            ((0..<64).map { "\($0)" }.joined(separator: " ") + " 0", (0..<64).map { "\($0)" }),
+            ((0..<65).map { "\($0)" }.joined(separator: " "), nil),
+        ] as [(String, [String]?)])
+    func scope(_ text: String, _ tokens: [String]?) {
+        #expect(Scope.parse(text) == tokens)
+        #expect(Scope.parse(text, allowsExtraSpaces: true) == tokens)
+    }
+
+    @Test(
+        "Spaces at the ends and several in a row are taken only where that is allowed", arguments: [" a", "a ", "a  b"])
+    func spaces(_ text: String) {
+        #expect(Scope.parse(text) == nil)
+        #expect(Scope.parse(text, allowsExtraSpaces: true) == (text.contains("b") ? ["a", "b"] : ["a"]))
+    }
+
     @Test("Scopes: asked, the resource's, the client's and the account's")
     func scopes() {
         let all = ["a", "b", "c"]
-        #expect(ScopeAlgebra.granted(asked: [], resource: all, client: [], mayHave: { _ in true }) == all)
-        #expect(ScopeAlgebra.granted(asked: ["b", "x"], resource: all, client: [], mayHave: { _ in true }) == ["b"])
-        #expect(ScopeAlgebra.granted(asked: [], resource: all, client: ["c", "x"], mayHave: { _ in true }) == ["c"])
-        #expect(ScopeAlgebra.granted(asked: [], resource: all, client: [], mayHave: { $0 == "a" }) == ["a"])
-        #expect(ScopeAlgebra.granted(asked: ["x"], resource: all, client: [], mayHave: { _ in true }).isEmpty)
+        #expect(Scope.granted(asked: [], resource: all, client: [], mayHave: { _ in true }) == all)
+        #expect(Scope.granted(asked: ["b", "x"], resource: all, client: [], mayHave: { _ in true }) == ["b"])
+        #expect(Scope.granted(asked: [], resource: all, client: ["c", "x"], mayHave: { _ in true }) == ["c"])
+        #expect(Scope.granted(asked: [], resource: all, client: [], mayHave: { $0 == "a" }) == ["a"])
+        #expect(Scope.granted(asked: ["x"], resource: all, client: [], mayHave: { _ in true }).isEmpty)
     }
 
     @Test("A personal access token has a checksum, and every wrong character is found before a lookup")

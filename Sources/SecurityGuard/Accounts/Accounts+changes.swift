@@ -1,3 +1,4 @@
+import OAuth
 import StateSurface
 
 extension Accounts {

@@ -1,4 +1,5 @@
 import Encodings
+import OAuth
 import StateSurface
 
 /// Which tokens a client may inspect (RFC 7662) and revoke (RFC 7009).

@@ -1,4 +1,5 @@
 import JOSE
+import OAuth
 
 /// Another issuer whose JWTs can be exchanged for the gateway's access tokens, and the limits of its trust.
 package struct TrustedIssuer: Sendable {

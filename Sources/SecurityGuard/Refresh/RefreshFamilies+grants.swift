@@ -1,3 +1,4 @@
+import OAuth
 import StateSurface
 
 /// What a person grants to a client: a family for one resource, which gets its first refresh token when the

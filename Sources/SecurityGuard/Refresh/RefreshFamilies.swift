@@ -1,4 +1,5 @@
 import Libcrypto
+import OAuth
 import StateSurface
 
 /// Families of refresh tokens. Each token works once and has one successor, also with concurrent requests, and reuse

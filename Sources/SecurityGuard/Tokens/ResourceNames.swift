@@ -1,3 +1,4 @@
+import OAuth
 import Synchronization
 
 /// A protected resource for which another issuer's tokens are accepted.

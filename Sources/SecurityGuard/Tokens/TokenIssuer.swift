@@ -1,5 +1,6 @@
 import Encodings
 import JOSE
+import OAuth
 import StateSurface
 
 /// Issues access tokens (RFC 9068), signed with the active key.

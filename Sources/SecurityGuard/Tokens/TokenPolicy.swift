@@ -1,4 +1,5 @@
 import JOSE
+import OAuth
 import StateSurface
 
 /// The settings for tokens, refresh families, accounts and password hashing.

@@ -1,5 +1,6 @@
 import Encodings
 import JOSE
+import OAuth
 import StateSurface
 
 /// Verifies the gateway's access tokens: parsing, key, signature, rules, and then the form of every claim that is used.

@@ -50,7 +50,7 @@ extension AgentAccess {
         if request.redirectURI.kind == .https {
             let consent = try await store.consent(
                 userID: account.userID, clientID: client.id, resource: request.resource.identifier)
-            if let consent, ScopeAlgebra.covers(consent.scope, scopes) {
+            if let consent, Scope.covers(consent.scope, scopes) {
                 let location = try await issueCode(
                     asked, client, session, account, isKept: false, consent: .reliedOn)
                 // Without a location the consent was withdrawn meanwhile, and the person is asked.
@@ -136,9 +136,9 @@ extension AgentAccess {
         for scope in request.resource.scopes where try await securityGuard.mayHave(account, scope: scope) {
             allowed.append(scope)
         }
-        let granted = ScopeAlgebra.granted(
+        let granted = Scope.granted(
             asked: request.scopes, resource: request.resource.scopes, client: client.scopes
-        ) { ScopeAlgebra.contains(allowed, $0) }
+        ) { Scope.contains(allowed, $0) }
         guard !granted.isEmpty || (request.scopes.isEmpty && request.resource.scopes.isEmpty) else {
             throw OAuthFault(.invalidScope, "None of the scopes can be granted.")
         }

@@ -1,5 +1,6 @@
 import AuthorizationServer
 import Encodings
+import OAuth
 import SecurityGuard
 import StateSurface
 
@@ -72,7 +73,7 @@ extension AgentAccess {
             guard let first = group.parts.first else { continue }
             let name = try await store.client(id: first.clientID)?.name
             var scopes: [String] = []
-            for scope in group.parts.flatMap(\.scopes) where !ScopeAlgebra.contains(scopes, scope) {
+            for scope in group.parts.flatMap(\.scopes) where !Scope.contains(scopes, scope) {
                 scopes.append(scope)
             }
             grants.append(

@@ -1,5 +1,6 @@
 import AuthorizationServer
 import Encodings
+import OAuth
 import SecurityGuard
 import StateSurface
 
@@ -62,8 +63,8 @@ extension AgentAccess {
     private func resource(
         of request: PersonalTokenRequest, _ principal: Principal, _ account: AccountRecord
     ) async throws -> String? {
-        guard request.scopes.count <= ScopeAlgebra.maximumCount,
-            request.scopes.allSatisfy({ ScopeAlgebra.parse($0)?.count == 1 && Scope.isScopeToken($0) })
+        guard request.scopes.count <= Scope.maximumCount,
+            request.scopes.allSatisfy(Scope.isScopeToken)
         else { throw AgentAccessFault(.invalidRequest, "'scopes' is a list of scopes (RFC 6749 section 3.3).") }
         guard let name = request.resource else {
             guard Scope.covers(principal.scope, request.scopes) else { throw Self.excessive }
@@ -72,7 +73,7 @@ extension AgentAccess {
         guard let resource = resource(name) else {
             throw AgentAccessFault(.notFound, "'resource' is no resource of this server.")
         }
-        guard ScopeAlgebra.covers(resource.scopes, request.scopes) else { throw Self.excessive }
+        guard Scope.covers(resource.scopes, request.scopes) else { throw Self.excessive }
         for scope in request.scopes where try await !securityGuard.mayHave(account, scope: scope) {
             throw Self.excessive
         }

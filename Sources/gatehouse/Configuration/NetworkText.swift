@@ -45,12 +45,4 @@ enum NetworkText {
                 byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
             }
     }
-
-    /// Whether the text is a `scope-token` (RFC 6749 section 3.3).
-    static func isScope(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-            }
-    }
 }

@@ -1,6 +1,7 @@
 import EdgeConfiguration
 import EdgeCore
 import Experience
+import OAuth
 import SecurityGuard
 import StateSurface
 
@@ -154,7 +155,7 @@ extension ValueFormat where Value == String {
 
     static var scope: Self {
         Self(
-            expects: "one scope, without spaces or quotes", read: { NetworkText.isScope($0) ? $0 : nil },
+            expects: "one scope, without spaces or quotes", read: { Scope.isScopeToken($0) ? $0 : nil },
             write: { $0 })
     }
 
