@@ -23,8 +23,10 @@ enum AccountRoutes {
         if case .limited(let seconds) = call.services.trafficCop.allow(.loginByAddress, key: call.facts.clientAddress) {
             throw Problem(.rateLimited, headers: [(name: "Retry-After", value: String(seconds))])
         }
+        let accounts = call.services.configuration.accounts
         let account = try await call.services.securityGuard.register(
-            email: email, password: password, tenantID: tenantID)
+            email: email, password: password, tenantID: tenantID,
+            terms: RegistrationTerms(isOpen: accounts.registration, tenants: accounts.registrationTenants))
         return .json([
             "user_id": .string(account.userID),
             "tenant_id": .string(account.tenantID),

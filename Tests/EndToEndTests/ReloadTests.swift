@@ -90,9 +90,9 @@ import Testing
         let upstream = try RecordingUpstream()
         let (gateway, admin) = try await Self.start(Self.yaml([("/a", upstream.url)]))
         defer { gateway.stop() }
-        try Self.write(Self.yaml([("/b", upstream.url)], more: "sessions:\n  per_user: 7\n"), gateway)
+        try Self.write(Self.yaml([("/b", upstream.url)], more: "sessions:\n  idle: 7h\n"), gateway)
         let done = try Self.reload(gateway, admin: admin)
-        #expect(done.status == 0 && done.output.contains("sessions.per_user"), "\(done)")
+        #expect(done.status == 0 && done.output.contains("sessions.idle"), "\(done)")
         #expect(try gateway.request("GET", "/b").status == 200 && gateway.request("GET", "/a").status == 404)
 
         try Self.write("routes:\n  - path: /c\n    upstrem: http://127.0.0.1:1\n", gateway)
