@@ -19,7 +19,8 @@ import Testing
 
     private struct Outcome: Sendable {
         let status: Int32
-        let errors: String
+        /// What it wrote, to either stream.
+        let said: String
     }
 
     /// A value of each kind that a command needs. A command that needs another kind needs a row here.
@@ -91,13 +92,13 @@ import Testing
                 { @Sendable () throws -> [Outcome] in
                     try lane.map { run in
                         let result = try GatewayProcess.run(run.arguments, in: place, stateful: false)
-                        return Outcome(status: result.status, errors: result.errors)
+                        return Outcome(status: result.status, said: result.output + result.errors)
                     }
                 }
             })
         for (lane, results) in zip(lanes, results) {
             for (run, result) in zip(lane, results) {
-                #expect(result.status == 2 && result.errors.contains(run.word), "\(run.arguments): \(result)")
+                #expect(result.status == 2 && result.said.contains(run.word), "\(run.arguments): \(result)")
             }
         }
     }

@@ -22,13 +22,13 @@ struct AttackVariable: Sendable {
         if value != nil {
             throw CommandFailure("\(name) and \(fileName) are both set: give one of the two", status: .misused)
         }
-        let bytes: [UInt8]?
+        let found: [UInt8]?
         do throws(CommandFailure) {
-            bytes = try read(path)
+            found = try read(path)
         } catch {
             throw CommandFailure("\(fileName): \(error.description)", status: .misused)
         }
-        guard let bytes else {
+        guard let bytes = found else {
             let message = "\(fileName): \(path): no such file: correct the path, or create it"
             throw CommandFailure(message, status: .misused)
         }
