@@ -106,6 +106,9 @@ extension GatewayConfiguration {
             "clients.registration_per_hour", clients.registrationPerHour, Bounds.registrationPerHour)
         try Self.check(
             "clients.registration_lifetime", clients.registrationLifetime, Bounds.registrationLifetime)
+        guard accounts.registrationTenants.allSatisfy(NameRule.isTenant) else {
+            throw ConfigurationError(.tenantMalformed, key: "accounts.registration_tenants")
+        }
         try Self.check("tracing.ratio", tracing.ratio, Bounds.tracingRatio)
         try checkProviders()
         if let domain = passkeys.rpID, let issuer = tokens.issuer,

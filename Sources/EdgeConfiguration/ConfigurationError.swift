@@ -22,6 +22,8 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         case clientAuthorityMissing = "client_authority_missing"
         /// The domain of passkeys is neither the issuer's host nor above it.
         case relyingPartyForeign = "relying_party_foreign"
+        /// A tenant's name has forbidden characters, or is too long.
+        case tenantMalformed = "tenant_malformed"
         /// A number that is too small or too large.
         case outOfBounds = "out_of_bounds"
         /// An entry of `identity_providers` can't be used.
@@ -64,6 +66,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         case .clientAuthorityMissing: "\(key): needs server.tls.client_ca, which says whose certificates are accepted"
         case .relyingPartyForeign:
             "\(key): expected the host of tokens.issuer or a domain above it, of at least two labels"
+        case .tenantMalformed: "\(key): a tenant's name has 1 to 64 letters, digits, '.', '_' and '-'"
         case .outOfBounds, .providerRefused: "\(key): expected \(bounds)"
         }
     }

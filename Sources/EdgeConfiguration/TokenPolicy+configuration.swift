@@ -23,8 +23,7 @@ extension TokenPolicy {
             foreignResources: configuration.foreignResources(issuer: issuer), algorithm: algorithm,
             accessTokenLifetime: tokens.accessTokenLifetime,
             refreshTokenLifetime: tokens.refreshTokenLifetime, clockSkew: tokens.clockSkew,
-            defaultScope: accounts.defaultScope, registration: accounts.registration,
-            registrationTenants: accounts.registrationTenants, defaultTenant: accounts.defaultTenant ?? "default",
+            defaultScope: accounts.defaultScope, defaultTenant: accounts.defaultTenant ?? "default",
             loginTenant: accounts.defaultTenant, scrypt: scrypt,
             claims: tokens.claims.compactMap { ProfileClaim(rawValue: $0.rawValue) })
     }

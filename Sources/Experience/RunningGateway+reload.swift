@@ -13,8 +13,8 @@ extension RunningGateway {
     /// sockets whose route is gone, and for sockets and streams that rest on tokens that are accepted no more.
     ///
     /// What a configuration can get wrong is found before anything is replaced, so that error has changed nothing. What
-    /// a listener, the store, the keys, tokens or sessions were set up with stays as it was at the start: the caller
-    /// keeps these settings.
+    /// a listener, the store, the keys and tokens, or the lifetimes of sessions were set up with stays as it was at the
+    /// start: the caller keeps these settings.
     ///
     /// The loops change one after the other, so for a moment requests are answered by both configurations.
     ///
@@ -50,6 +50,8 @@ extension RunningGateway {
         services.metrics.expect(upstreams: upstreams)
         builder.upstreamHealth.adopt(watched)
         builder.trafficCop.limit(RateLimits(configuration.limits))
+        builder.runtime.limit(
+            maxMessage: configuration.webSocket.maxMessage, sessionsPerUser: configuration.sessions.perUser)
         services.limitSockets()
         self.services = services
         pipeline.value = EdgePipeline(services: services, loops: loops.byLoop, tls: tls)

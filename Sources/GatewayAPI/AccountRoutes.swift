@@ -1,6 +1,7 @@
 import Answers
 import Encodings
 import HTTPTypes
+import SecurityGuard
 import SignIn
 import StateSurface
 
@@ -17,8 +18,10 @@ enum AccountRoutes {
         let password = try body.required("password")
         let tenantID = try body.string("tenant_id")
         try call.services.requireStore()
+        let accounts = call.services.configuration.accounts
         let account = try await call.services.signIn.register(
-            email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
+            email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress,
+            terms: RegistrationTerms(isOpen: accounts.registration, tenants: accounts.registrationTenants))
         return .json([
             "user_id": .string(account.userID),
             "tenant_id": .string(account.tenantID),

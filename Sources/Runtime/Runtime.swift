@@ -18,7 +18,8 @@ package typealias RuntimeStore = SessionStore & ExecutionStore & ArtifactStore &
 package final class Runtime: Sendable {
     /// Sessions in memory, for the data plane.
     package let view: SessionView
-    /// The settings for sessions.
+    /// The settings for sessions, as they were at the start. Of how many sessions a user has at most, see
+    /// ``sessionsPerUser``.
     package let policy: SessionPolicy
     let store: any RuntimeStore
     let trafficCop: TrafficCop
@@ -30,7 +31,8 @@ package final class Runtime: Sendable {
     let tickets: TicketBook
     let streams: EventStreams
     let runner: IntentRunner
-    let agentLimits: AgentLimits
+    /// What ``limit(maxMessage:sessionsPerUser:)`` changes.
+    private let limits: Mutex<Limits>
     let notices: Notices
     let running = Atomic<Int>(0)
     let audit: SessionAuditSink
@@ -63,7 +65,7 @@ package final class Runtime: Sendable {
         self.nodeID = nodeID
         self.uses = uses
         self.streams = streams
-        self.agentLimits = agentLimits
+        self.limits = Mutex(Limits(agent: agentLimits, sessionsPerUser: policy.perUser))
         self.notices = notices
         self.audit = audit
         self.familyEnded = familyEnded
@@ -79,6 +81,31 @@ package final class Runtime: Sendable {
             clock: clock)
         self.subscription = state.subscribe { change in
             Self.heard(change, view: view, streams: streams, notices: notices)
+        }
+    }
+
+    /// Settings that a reload may change.
+    private struct Limits {
+        var agent: AgentLimits
+        var sessionsPerUser: Int
+    }
+
+    /// The limits for an agent that connects, or an intent that comes, now.
+    var agentLimits: AgentLimits { limits.withLock { $0.agent } }
+
+    /// How many live sessions a user may have. One more ends the oldest.
+    package var sessionsPerUser: Int { limits.withLock { $0.sessionsPerUser } }
+
+    /// Changes limits from now on. Agents that are connected keep theirs, and no session ends before its user opens
+    /// another one.
+    ///
+    /// - Parameters:
+    ///   - maxMessage: the longest message of an agent, in bytes.
+    ///   - sessionsPerUser: the number of live sessions that a user may have.
+    package func limit(maxMessage: Int, sessionsPerUser: Int) {
+        limits.withLock { limits in
+            limits.agent.maxMessage = maxMessage
+            limits.sessionsPerUser = sessionsPerUser
         }
     }
 

@@ -8,9 +8,11 @@ extension SecurityGuard {
         try await accounts.authenticate(email: email, password: password, tenantID: tenantID)
     }
 
-    /// Registers an account, if `accounts.registration` is on.
-    package func register(email: String, password: String, tenantID: String? = nil) async throws -> AccountRecord {
-        try await accounts.register(email: email, password: password, tenantID: tenantID)
+    /// Registers an account, if the terms allow it.
+    package func register(
+        email: String, password: String, tenantID: String? = nil, terms: RegistrationTerms
+    ) async throws -> AccountRecord {
+        try await accounts.register(email: email, password: password, tenantID: tenantID, terms: terms)
     }
 
     /// Checks the old password, and prepares the change to a new one.

@@ -66,7 +66,7 @@ extension SignInService {
         if let userID = write.session.userID {
             // Not the home of the token that opens this one: it would end with it.
             let surplus = try transaction.surplusSessions(
-                userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser
+                userID: userID, sparing: opening.sessionID, limit: runtime.sessionsPerUser
             ).filter { $0.homeOf == nil || $0.homeOf != principal.familyID }
             try endings.end(surplus, runtime, in: transaction)
         }

@@ -16,18 +16,18 @@ extension SignInService {
         return ProvedAccount(account, by: .password)
     }
 
-    /// Registers an account with a password, if `accounts.registration` is on. It is not signed in.
+    /// Registers an account with a password, if the terms allow it. It is not signed in.
     ///
     /// Each call costs a password hash and shows whether an e-mail is known, so it counts against the limit of its
     /// address for failed logins.
     /// - Throws: `Denial` `.rateLimited`; `AuthError`; the store's errors.
     package func register(
-        email: String, password: String, tenantID: String?, clientAddress: String
+        email: String, password: String, tenantID: String?, clientAddress: String, terms: RegistrationTerms
     ) async throws -> AccountRecord {
         if case .limited(let seconds) = trafficCop.allow(.loginByAddress, key: clientAddress) {
             throw Denial(.rateLimited, retryAfterSeconds: seconds)
         }
-        return try await securityGuard.register(email: email, password: password, tenantID: tenantID)
+        return try await securityGuard.register(email: email, password: password, tenantID: tenantID, terms: terms)
     }
 
     /// Checks the old password and sets a new one. Of the user's sessions, that of the request and the home of its

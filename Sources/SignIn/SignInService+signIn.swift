@@ -102,7 +102,7 @@ extension SignInService {
                 try write.write(in: transaction)
                 for family in former { try endings.endFamily(family.id, reason: "resumed", in: transaction) }
                 let surplus = try transaction.surplusSessions(
-                    userID: userID, sparing: opening.sessionID, limit: runtime.policy.perUser)
+                    userID: userID, sparing: opening.sessionID, limit: runtime.sessionsPerUser)
                 try endings.end(surplus, runtime, in: transaction)
                 return .written(write, endings)
             }

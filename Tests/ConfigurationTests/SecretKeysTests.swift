@@ -60,6 +60,57 @@ struct SecretKeysTests {
             ])
     }
 
+    /// Texts with a secret where keys of some kind may have one.
+    private static let secretTexts = [
+        "hunter2", "/x?k=hunter2", "https://h.example/x?k=hunter2", "https://u:hunter2@h.example/x",
+        "postgres://u:hunter2@h/d",
+    ]
+
+    /// Whether the key takes a text with a secret and shows its value without it.
+    private static func redacts<Root>(_ setting: Setting<Root>, of root: Root) -> Bool {
+        secretTexts.contains { text in
+            var root = root
+            do {
+                try setting.set(&root, [SettingEntry(name: "X-Name", text: text)])
+            } catch {
+                return false
+            }
+            let shown = setting.show(root).map { ConfigurationText.text(of: $0) } ?? ""
+            return !shown.contains("hunter2")
+        }
+    }
+
+    /// The redacted keys, by whether there is a form in which a file holds the value.
+    private static func redacted<Root>(
+        _ settings: [Setting<Root>], of root: Root, more: Set<String> = []
+    ) -> (all: Set<String>, withoutFile: Set<String>) {
+        let all = Set(settings.filter { redacts($0, of: root) }.map(\.key))
+        let forms = more.union(settings.map(\.key))
+        return (all, all.filter { !forms.contains($0 + "_file") })
+    }
+
+    @Test("Each key that config show redacts has a form in which a file holds the value")
+    func fileForms() {
+        let general = Self.redacted(GatewaySettings.all, of: ConfigurationDraft())
+        let routes = Self.redacted(
+            RouteSettings.all, of: RouteConfiguration(path: "/"), more: SecretFiles.names(for: RouteSettings.all))
+        let issuers = Self.redacted(
+            IssuerSettings.all, of: IssuerConfiguration(issuer: "", jwks: nil, audience: []),
+            more: SecretFiles.names(for: IssuerSettings.all))
+        let events = Self.redacted(
+            EventSettings.all, of: EventReceiverConfiguration(url: "", events: []),
+            more: SecretFiles.names(for: EventSettings.all))
+        let providers = Self.redacted(
+            ProviderSettings.all, of: IdentityProviderConfiguration(name: "", issuer: "", clientID: ""),
+            more: SecretFiles.names(for: ProviderSettings.all))
+        #expect(general.all == ["state.url"])
+        #expect(routes.all == ["headers", "health.path"])
+        #expect(issuers.all == ["jwks"] && events.all == ["url"])
+        #expect(
+            providers.all == ["client_secret", "token_endpoint", "userinfo_endpoint", "emails_endpoint"])
+        for found in [general, routes, issuers, events, providers] { #expect(found.withoutFile.isEmpty, "\(found)") }
+    }
+
     @Test("No secret of a key is shown, wherever it was given", arguments: ["file", "variable", "named file"])
     func secrets(_ way: String) throws {
         let url = "postgres://u:hunter2@h/d?sslpassword=hunter2"

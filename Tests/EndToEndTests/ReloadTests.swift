@@ -31,13 +31,24 @@ import Testing
             try WebSocketProbe(gateway, "/a/socket"), try WebSocketProbe(gateway, "/gone/socket")
         )
         #expect(stays.answer.status == 101 && goes.answer.status == 101)
-        let more = "server:\n  allowed_origins: [https://new.example]\n  hosts: [127.0.0.1]\n"
+        let more = """
+            server:
+              allowed_origins: [https://new.example]
+              hosts: [127.0.0.1]
+            limits: {anonymous_per_minute: 1}
+
+            """
         try await gateway.change(to: Self.yaml([("/a", upstream.url), ("/b", upstream.url)], more: more))
         #expect(try gateway.request("GET", "/b").status == 200 && gateway.request("GET", "/gone").status == 404)
         let preflight = try gateway.request(
             "OPTIONS", "/api/auth/me",
             headers: [("Origin", "https://new.example"), ("Access-Control-Request-Method", "GET")])
         #expect(preflight["access-control-allow-origin"] == "https://new.example")
+        let none: [String: String] = [:]
+        let created = try (0..<2).map { _ in
+            try gateway.request("POST", "/api/session/create-anonymous", json: none).status
+        }
+        #expect(created == [200, 429])
         // The route of one socket is gone: 4403. The other still relays.
         let close = try goes.socket.read(4)
         #expect(close[0] == 0x88 && Int(close[2]) << 8 | Int(close[3]) == 4403)
@@ -90,9 +101,9 @@ import Testing
         let upstream = try RecordingUpstream()
         let (gateway, admin) = try await Self.start(Self.yaml([("/a", upstream.url)]))
         defer { gateway.stop() }
-        try Self.write(Self.yaml([("/b", upstream.url)], more: "sessions:\n  per_user: 7\n"), gateway)
+        try Self.write(Self.yaml([("/b", upstream.url)], more: "sessions:\n  idle: 7h\n"), gateway)
         let done = try Self.reload(gateway, admin: admin)
-        #expect(done.status == 0 && done.output.contains("sessions.per_user"), "\(done)")
+        #expect(done.status == 0 && done.output.contains("sessions.idle"), "\(done)")
         #expect(try gateway.request("GET", "/b").status == 200 && gateway.request("GET", "/a").status == 404)
 
         try Self.write("routes:\n  - path: /c\n    upstrem: http://127.0.0.1:1\n", gateway)

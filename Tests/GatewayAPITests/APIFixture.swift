@@ -43,8 +43,7 @@ final class APIFixture: Sendable {
         let engine = wrap(try SQLiteEngine(url: "sqlite:\(folder)/state.sqlite"))
         state = SQLSurface(engine: engine, clock: read)
         let policy = TokenPolicy(
-            issuer: "https://gate.example", defaultScope: ["read"], registration: configuration.accounts.registration,
-            registrationTenants: configuration.accounts.registrationTenants,
+            issuer: "https://gate.example", defaultScope: ["read"],
             loginTenant: configuration.accounts.defaultTenant, scrypt: ScryptParameters(logN: 4, r: 8, p: 1))
         guarding = try await SecurityGuard(
             policy: policy, keyDirectory: KeyDirectory(path: folder + "/keys", policy: policy, clock: read),

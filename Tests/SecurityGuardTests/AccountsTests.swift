@@ -8,6 +8,7 @@ import Testing
 @Suite("Accounts")
 struct AccountsTests {
     let fixture: Fixture
+    private let openTerms = RegistrationTerms(isOpen: true)
     init() async throws { fixture = try await Fixture() }
 
     func login(_ email: String, _ password: String = Fixture.password, tenant: String? = nil) async throws -> String {
@@ -79,10 +80,10 @@ struct AccountsTests {
     @Test("Passwords are neither cut nor normalised")
     func exactBytes() async throws {
         let long = String(repeating: "é", count: 512)
-        _ = try await fixture.subject.register(email: "eve@example.com", password: long, tenantID: nil)
+        _ = try await fixture.subject.register(email: "eve@example.com", password: long, terms: openTerms)
         #expect(try await !login("eve@example.com", long).isEmpty)
         let twin = String(repeating: "e\u{0301}", count: 300)
-        _ = try await fixture.subject.register(email: "nfd@example.com", password: twin, tenantID: nil)
+        _ = try await fixture.subject.register(email: "nfd@example.com", password: twin, terms: openTerms)
         await #expect(throws: AuthError(.invalidCredentials)) {
             try await login("nfd@example.com", String(repeating: "é", count: 300))
         }
@@ -107,13 +108,13 @@ struct AccountsTests {
         }
     }
 
-    @Test("Registration is closed unless the policy opens it")
+    @Test("Registration is closed unless its terms open it")
     func registration() async throws {
-        let closed = try await Fixture(adjust: { $0.registration = false })
         await #expect(throws: AuthError(.registrationClosed)) {
-            try await closed.subject.register(email: "a@b.example", password: "x")
+            try await fixture.subject.register(
+                email: "a@b.example", password: "x", terms: RegistrationTerms(isOpen: false))
         }
-        let account = try await fixture.subject.register(email: "a@b.example", password: "x")
+        let account = try await fixture.subject.register(email: "a@b.example", password: "x", terms: openTerms)
         #expect(account.tenantID.hasPrefix("ten_") && !account.emailVerified)
         #expect(account.scope == ["read", "write"])
     }

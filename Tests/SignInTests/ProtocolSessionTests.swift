@@ -1,3 +1,4 @@
+import BasicsForTests
 import Runtime
 import SecurityGuard
 import SignIn

@@ -2,7 +2,7 @@ import OAuth
 import StateSurface
 
 extension Accounts {
-    /// Creates an account, for `gatehouse users add` and for ``register(email:password:tenantID:)``.
+    /// Creates an account, for `gatehouse users add` and for ``register(email:password:tenantID:terms:)``.
     ///
     /// - Parameter emailVerified: whether the caller vouches for the e-mail, as the operator does.
     package func add(
@@ -33,11 +33,13 @@ extension Accounts {
         return account
     }
 
-    /// Registers an account, if the configuration allows it, in a tenant that is open for registration or in a new one
-    /// of its own.
-    package func register(email: String, password: String, tenantID: String?) async throws -> AccountRecord {
-        guard policy.registration else { throw AuthError(.registrationClosed, "accounts.registration is false") }
-        let open = policy.registrationTenants
+    /// Registers an account, if the terms allow it, in a tenant that is open for registration or in a new one of its
+    /// own.
+    package func register(
+        email: String, password: String, tenantID: String?, terms: RegistrationTerms
+    ) async throws -> AccountRecord {
+        guard terms.isOpen else { throw AuthError(.registrationClosed, "accounts.registration is false") }
+        let open = terms.tenants
         if let tenantID, !open.contains(where: { sameBytes($0, tenantID) }) {
             throw AuthError(.invalidRequest, "accounts.registration_tenants does not list this tenant_id")
         }

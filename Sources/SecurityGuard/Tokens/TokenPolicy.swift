@@ -24,10 +24,6 @@ package struct TokenPolicy: Sendable {
     package var refreshGrace: Int64
     /// The scope of accounts without one of their own.
     package var defaultScope: [String]
-    /// Whether anyone may register.
-    package var registration: Bool
-    /// The tenants in which users may register. If empty, each user gets a tenant of their own.
-    package var registrationTenants: [String]
     /// The tenant of accounts that the operator creates without naming one.
     package var defaultTenant: String
     /// The tenant whose account is meant if several have an e-mail; nil if none is preferred.
@@ -45,9 +41,9 @@ package struct TokenPolicy: Sendable {
         issuer: String, audience: [String] = ["gatehouse"], resources: [String] = [],
         foreignResources: [ForeignResource] = [], algorithm: SignatureAlgorithm = .es256,
         accessTokenLifetime: Int64 = 900_000, refreshTokenLifetime: Int64 = 2_592_000_000, clockSkew: Int64 = 30_000,
-        refreshGrace: Int64 = 10_000, defaultScope: [String] = [], registration: Bool = false,
-        registrationTenants: [String] = [], defaultTenant: String = "default", loginTenant: String? = nil,
-        scrypt: ScryptParameters = .current, claims: [ProfileClaim] = [.email, .groups], hashingThreads: Int = 0,
+        refreshGrace: Int64 = 10_000, defaultScope: [String] = [], defaultTenant: String = "default",
+        loginTenant: String? = nil, scrypt: ScryptParameters = .current, claims: [ProfileClaim] = [.email, .groups],
+        hashingThreads: Int = 0,
         hashingQueue: Int = 64
     ) {
         self.issuer = issuer
@@ -60,8 +56,6 @@ package struct TokenPolicy: Sendable {
         self.clockSkew = clockSkew
         self.refreshGrace = refreshGrace
         self.defaultScope = defaultScope
-        self.registration = registration
-        self.registrationTenants = registrationTenants
         self.defaultTenant = defaultTenant
         self.loginTenant = loginTenant
         self.scrypt = scrypt
@@ -108,7 +102,7 @@ package struct TokenPolicy: Sendable {
         if !Self.clockSkews.contains(clockSkew) {
             throw GuardError(.policy, "tokens.clock_skew must lie between 0s and 60s")
         }
-        if !([defaultTenant] + registrationTenants + [loginTenant].compactMap { $0 }).allSatisfy(NameRule.isTenant) {
+        if !([defaultTenant] + [loginTenant].compactMap { $0 }).allSatisfy(NameRule.isTenant) {
             throw GuardError(.policy, "a tenant's name may hold letters, digits, '.', '_' and '-' only")
         }
         for scope in defaultScope where !Scope.isScopeToken(scope) {

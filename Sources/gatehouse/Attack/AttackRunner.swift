@@ -10,6 +10,10 @@ struct AttackRunner {
     struct Options {
         let transport: Transport
         let token: String?
+        /// The token of the environment, if none stands on the command line.
+        let environmentToken: [UInt8]?
+        /// The id and secret of the introspection client, `ID:SECRET`, from the environment.
+        let client: String?
         let hasProfile: Bool
         /// Where the key set is that was named, and what sends there; nil for the target's usual one.
         let keySet: (targetURL: TargetURL, sender: RawSender)?
@@ -40,9 +44,9 @@ struct AttackRunner {
 
     /// Runs cases of the catalogue.
     func run(_ cases: [HostileCase]) async throws -> Report {
-        if options.transport == .introspection, Self.client == nil {
+        if options.transport == .introspection, options.client == nil {
             throw CommandFailure(
-                "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable)",
+                "--transport introspection asks as a client: put CLIENT_ID:CLIENT_SECRET into \(Self.clientVariable.name)",
                 status: .misused)
         }
         return try await withUpstream { try await attack(cases, $0) }
@@ -108,7 +112,7 @@ struct AttackRunner {
         var environment = Runner.Environment(
             now: { SystemClock.milliseconds() / 1_000 }, pause: { try await pacer.wait() },
             canaryVisits: { canary?.visits ?? 0 })
-        if options.token == nil, profile.source != nil, GoodToken.fromEnvironment == nil {
+        if options.token == nil, profile.source != nil, options.environmentToken == nil {
             environment.renew = { try await runner.credentials()?.token ?? [] }
         }
         return environment
@@ -122,12 +126,8 @@ struct AttackRunner {
 
     // MARK: Credentials and material
 
-    private static let clientVariable = "GATEHOUSE_ATTACK_CLIENT"
-
-    /// The id and secret of the introspection client, from the environment.
-    private static var client: String? {
-        ProcessInfo.processInfo.environment[clientVariable].flatMap { $0.isEmpty ? nil : $0 }
-    }
+    /// Where the introspection client is named.
+    static let clientVariable = AttackVariable(name: "GATEHOUSE_ATTACK_CLIENT")
 
     /// The target as the profile describes it.
     private func target(_ session: String?) -> Target {
@@ -143,7 +143,7 @@ struct AttackRunner {
             target.socketSession = socket.session
         }
         target.sessionID = options.session ?? session
-        target.clientAuthorization = Self.client.map { "Basic " + Data($0.utf8).base64EncodedString() }
+        target.clientAuthorization = options.client.map { "Basic " + Data($0.utf8).base64EncodedString() }
         target.canaryPath = profile.canary?.route
         target.promises = profile.promises
         target.oauth = profile.oauth
@@ -161,7 +161,7 @@ struct AttackRunner {
     /// The valid token; nil if none is configured.
     private func credentials() async throws -> Credentials? {
         if options.token != nil { return Credentials(token: try GoodToken.read(options.token)) }
-        if let token = GoodToken.fromEnvironment { return Credentials(token: token) }
+        if let token = options.environmentToken { return Credentials(token: token) }
         switch profile.source {
         case .command(let command): return Credentials(token: try GoodToken.read(command: command))
         case .file(let path): return Credentials(token: try GoodToken.read(file: path))

@@ -2,29 +2,32 @@ import Foundation
 
 /// Reads the valid token from the command line, the environment, the profile, or standard input.
 enum GoodToken {
-    static let variable = "GATEHOUSE_ATTACK_TOKEN"
+    static let variable = AttackVariable(name: "GATEHOUSE_ATTACK_TOKEN")
     private static let patience: TimeInterval = 30
 
     /// The token from the option, the environment or standard input.
     static func read(_ option: String?) throws -> [UInt8] {
         if let option, option != "-" { return Array(option.utf8) }
-        if option == nil, let value = fromEnvironment { return value }
+        if option == nil, let value = try fromEnvironment() { return value }
         guard option == "-" || !Terminal.isInteractive else {
             throw CommandFailure(
-                "no good token: give --token or --profile, pipe it in, or set \(variable)", status: .misused)
+                "no good token: give --token or --profile, pipe it in, or set \(variable.name)", status: .misused)
         }
         guard let bytes = try Terminal.input(limit: TokenInput.limit) else {
             throw CommandFailure("more than \(Quantity.size(TokenInput.limit)) on standard input", status: .misused)
         }
         let token = trimmed(bytes)
         guard !token.isEmpty else {
-            throw CommandFailure("no good token on standard input: give --token or set \(variable)", status: .misused)
+            throw CommandFailure(
+                "no good token on standard input: give --token or set \(variable.name)", status: .misused)
         }
         return token
     }
 
-    static var fromEnvironment: [UInt8]? {
-        ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : Array($0.utf8) }
+    /// The token of ``variable``, or of the file that is named in its place; nil if neither is set.
+    static func fromEnvironment() throws(CommandFailure) -> [UInt8]? {
+        guard let text = try variable.value() else { return nil }
+        return Array(text.utf8)
     }
 
     /// The token in a file.

@@ -11,9 +11,9 @@ struct AttackCommand: AsyncParsableCommand {
             Sends hostile tokens and requests to a path that requires a token, each between two requests with a good one. \
             Exits 1 if anything failed; else 2 if anything stayed open, nothing could be judged or the usage was wrong; \
             else 0. A profile says how the target's tokens travel, who can sign in and what is promised beyond the \
-            checks of a token. Without one, the good token comes from --token, from GATEHOUSE_ATTACK_TOKEN, or from \
-            standard input. With --key, a private key that the target trusts, rightly signed tokens with odd contents \
-            are sent as well.
+            checks of a token. Without one, the good token comes from --token, from GATEHOUSE_ATTACK_TOKEN, \
+            from the file that GATEHOUSE_ATTACK_TOKEN_FILE names, or from standard input. With --key, a private key \
+            that the target trusts, rightly signed tokens with odd contents are sent as well.
             """)
 
     @Argument(help: .init("The target: http[s]://HOST:PORT, perhaps with a path.", valueName: "url"))
@@ -87,7 +87,7 @@ struct AttackCommand: AsyncParsableCommand {
         let files = report.compactMap(ReportFile.init)
         for file in files { try file.check() }
         let runner = AttackRunner(
-            targetURL: targetURL, profile: profile, sender: sender, options: options(profile, keySet))
+            targetURL: targetURL, profile: profile, sender: sender, options: try options(profile, keySet))
         let found: Report
         if let replay {
             let recorded = try Replay(file: replay, selection)
@@ -109,9 +109,12 @@ struct AttackCommand: AsyncParsableCommand {
     /// The options of the run: `--transport` takes precedence over the profile's carrier.
     private func options(
         _ profile: AttackProfile, _ keySet: (targetURL: TargetURL, sender: RawSender)?
-    ) -> AttackRunner.Options {
-        AttackRunner.Options(
+    ) throws -> AttackRunner.Options {
+        var environmentToken: [UInt8]?
+        if token == nil { environmentToken = try GoodToken.fromEnvironment() }
+        return AttackRunner.Options(
             transport: transport.flatMap { Transport(rawValue: $0) } ?? profile.carrier, token: token,
+            environmentToken: environmentToken, client: try AttackRunner.clientVariable.value(),
             hasProfile: self.profile != nil, keySet: keySet, key: key, session: session, rate: rate, isStrict: strict)
     }
 

@@ -9,6 +9,8 @@ struct ConfigurationDraft: Sendable {
     var clientCA: String?
     /// A file that holds `state.url`.
     var stateURLFile: String?
+    /// The files that hold values of the entries of lists.
+    var secretFiles: [SecretFile] = []
     /// Where each key was given.
     var places: [String: String] = [:]
 

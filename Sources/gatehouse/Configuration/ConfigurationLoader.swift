@@ -40,7 +40,7 @@ struct ConfigurationLoader: Sendable {
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
         return LoadedConfiguration(
             configuration: draft.configuration, warnings: warnings, file: file, places: draft.places,
-            stateURLFile: draft.stateURLFile)
+            stateURLFile: draft.stateURLFile, secretFiles: draft.secretFiles)
     }
 
     // MARK: The file
@@ -92,17 +92,18 @@ struct ConfigurationLoader: Sendable {
         reader.read(
             mapping.filter { !Self.lists.contains($0.key.text ?? "") }, into: &draft, faults: &faults
         ) { draft, key, place in draft.places[key] = place }
+        var secrets = SecretFiles(contents: contents)
         for (key, value) in mapping {
             for (index, entry) in (value.list ?? []).enumerated() {
                 note(entry, as: "\(key.text ?? "")[\(index)]", in: &draft.places)
             }
             switch key.text {
-            case "routes": draft.configuration.routes = RouteReader.routes(value, files: contents, faults: &faults)
-            case "issuers": draft.configuration.issuers = RouteReader.issuers(value, faults: &faults)
-            case "events": draft.configuration.events = RouteReader.events(value, faults: &faults)
+            case "routes": draft.configuration.routes = RouteReader.routes(value, secrets: &secrets, faults: &faults)
+            case "issuers": draft.configuration.issuers = RouteReader.issuers(value, secrets: &secrets, faults: &faults)
+            case "events": draft.configuration.events = RouteReader.events(value, secrets: &secrets, faults: &faults)
             case "identity_providers":
                 let before = faults.count
-                var providers = ProviderReader.providers(value, faults: &faults)
+                var providers = ProviderReader.providers(value, secrets: &secrets, faults: &faults)
                 if faults.count == before {
                     ProviderReader.check(
                         &providers, in: value, files: contents, environment: environment, faults: &faults)
@@ -111,6 +112,8 @@ struct ConfigurationLoader: Sendable {
             default: break
             }
         }
+        for file in secrets.found where draft.places[file.valueKey] == nil { draft.places[file.valueKey] = file.place }
+        draft.secretFiles = secrets.found
     }
 
     // MARK: Variables and flags
@@ -164,10 +167,8 @@ struct ConfigurationLoader: Sendable {
                 let message = "\(path): no such file: correct the path, or create it"
                 return faults.append(.init(place: place, key: "state.url_file", message: message))
             }
-            // One final newline, which editors leave, is no part of it.
-            let text = String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
             let count = faults.count
-            apply(text, to: "state.url", from: place, &draft, &faults)
+            apply(SecretFile.value(in: bytes), to: "state.url", from: place, &draft, &faults)
             if faults.count == count { draft.places["state.url"] = place }
         } catch {
             faults.append(.init(place: place, key: "state.url_file", message: error.message))

@@ -11,11 +11,14 @@ struct LoadedConfiguration: Sendable {
     var places: [String: String] = [:]
     /// The file of `state.url_file`; nil if `state.url` was given itself.
     var stateURLFile: String?
+    /// The files that hold values of the entries of lists, such as `events[0].url`.
+    var secretFiles: [SecretFile] = []
 
     /// The same with another configuration: keys that need a restart keep what they were.
     func with(_ configuration: GatewayConfiguration) -> LoadedConfiguration {
         LoadedConfiguration(
-            configuration: configuration, warnings: warnings, file: file, places: places, stateURLFile: stateURLFile)
+            configuration: configuration, warnings: warnings, file: file, places: places, stateURLFile: stateURLFile,
+            secretFiles: secretFiles)
     }
 
     /// Where a key was given, or the nearest one above it; the file for one that was not.

@@ -7,12 +7,12 @@ enum ProviderReader {
 
     /// Reads the list. The entries are checked by ``check(_:in:files:environment:faults:)``.
     static func providers(
-        _ value: FileValue, faults: inout [ConfigurationFault]
+        _ value: FileValue, secrets: inout SecretFiles, faults: inout [ConfigurationFault]
     ) -> [IdentityProviderConfiguration] {
         RouteReader.entries(
             value, label: label, settings: ProviderSettings.all, required: ["name", "client_id"],
             make: { IdentityProviderConfiguration(name: "", issuer: "", clientID: "").withoutIssuer },
-            faults: &faults
+            secrets: &secrets, faults: &faults
         ).map(\.value)
     }
 

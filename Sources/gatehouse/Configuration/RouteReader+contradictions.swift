@@ -4,9 +4,18 @@ import Experience
 /// Keys of one entry that can't stand together.
 extension RouteReader {
     /// What an issuer's values say that does not fit together.
-    static func contradictions(in issuer: IssuerConfiguration) -> [Contradiction] {
+    ///
+    /// - Parameter entry: the issuer as it stands in the file.
+    static func contradictions(in issuer: IssuerConfiguration, as entry: FileValue) -> [Contradiction] {
         var found: [Contradiction] = []
-        if issuer.jwks == nil, !issuer.discovery { found.append(("jwks", "missing 'jwks', or 'discovery: true'")) }
+        let isInFile = entry.value(of: "jwks_file") != nil
+        if isInFile, entry.value(of: "jwks") == nil, issuer.jwks?.contains("://") == false {
+            found.append(
+                ("jwks_file", "expected a file with a URL: the path of a file that is a key set belongs in 'jwks'"))
+        }
+        if issuer.jwks == nil, !isInFile, !issuer.discovery {
+            found.append(("jwks", "missing 'jwks', or 'discovery: true'"))
+        }
         if issuer.jwks != nil, issuer.discovery {
             found.append(("discovery", "'jwks' and 'discovery' say where the keys are in two ways: keep one"))
         }

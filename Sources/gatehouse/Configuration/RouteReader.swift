@@ -10,12 +10,12 @@ enum RouteReader {
 
     /// Reads the list `routes`, and judges each route by itself and next to the others.
     static func routes(
-        _ value: FileValue, files: Files, faults: inout [ConfigurationFault]
+        _ value: FileValue, secrets: inout SecretFiles, faults: inout [ConfigurationFault]
     ) -> [RouteConfiguration] {
         var routes = entries(
             value, label: "routes", settings: RouteSettings.all, required: ["path"],
             make: { RouteConfiguration(path: "") },
-            faults: &faults)
+            secrets: &secrets, faults: &faults)
         for (index, (_, element)) in routes.enumerated() {
             UpstreamSettings.addDefaults(to: &routes[index].value, in: element)
             // Agents have no session: where nothing else is said, a resource requires a token.
@@ -35,7 +35,7 @@ enum RouteReader {
         }
         for (index, element) in (value.list ?? []).enumerated() {
             checkAllow(of: element, label: "routes[\(index)]", faults: &faults)
-            checkFiles(of: element, label: "routes[\(index)]", files: files, faults: &faults)
+            checkFiles(of: element, label: "routes[\(index)]", files: secrets.contents, faults: &faults)
         }
         return routes.map(\.value)
     }
@@ -93,26 +93,30 @@ enum RouteReader {
     }
 
     /// Reads the list `issuers`. Each has another name.
-    static func issuers(_ value: FileValue, faults: inout [ConfigurationFault]) -> [IssuerConfiguration] {
+    static func issuers(
+        _ value: FileValue, secrets: inout SecretFiles, faults: inout [ConfigurationFault]
+    ) -> [IssuerConfiguration] {
         let issuers = entries(
             value, label: "issuers", settings: IssuerSettings.all, required: ["issuer", "audience"],
-            make: { IssuerConfiguration(issuer: "", jwks: nil, audience: []) }, faults: &faults)
+            make: { IssuerConfiguration(issuer: "", jwks: nil, audience: []) }, secrets: &secrets, faults: &faults)
         var seen: Set<[UInt8]> = []
         for (index, (issuer, element)) in issuers.enumerated() {
             let label = "issuers[\(index)]"
             if !issuer.issuer.isEmpty, !seen.insert(Array(issuer.issuer.utf8)).inserted {
                 faults.append(.init(place: element.place, key: label, message: "the same issuer twice: keep one"))
             }
-            report(contradictions(in: issuer), in: element, label: label, faults: &faults)
+            report(contradictions(in: issuer, as: element), in: element, label: label, faults: &faults)
         }
         return issuers.map(\.value)
     }
 
     /// Reads the list `events`. Each receiver has another URL.
-    static func events(_ value: FileValue, faults: inout [ConfigurationFault]) -> [EventReceiverConfiguration] {
+    static func events(
+        _ value: FileValue, secrets: inout SecretFiles, faults: inout [ConfigurationFault]
+    ) -> [EventReceiverConfiguration] {
         let receivers = entries(
             value, label: "events", settings: EventSettings.all, required: ["url", "events"],
-            make: { EventReceiverConfiguration(url: "", events: []) }, faults: &faults)
+            make: { EventReceiverConfiguration(url: "", events: []) }, secrets: &secrets, faults: &faults)
         var seen: Set<[UInt8]> = []
         for (index, (receiver, element)) in receivers.enumerated() where !receiver.url.isEmpty {
             let place = element.place
@@ -141,15 +145,17 @@ enum RouteReader {
     ///   - label: the name of the list in faults.
     ///   - required: the keys that every entry must have.
     ///   - make: makes an entry of default values.
+    ///   - secrets: reads the values that stand in files.
     static func entries<Root>(
         _ value: FileValue, label: String, settings: [Setting<Root>], required: [String], make: () -> Root,
-        faults: inout [ConfigurationFault]
+        secrets: inout SecretFiles, faults: inout [ConfigurationFault]
     ) -> [(value: Root, element: FileValue)] {
         if value.isEmpty { return [] }
         guard let list = value.list else {
             faults.append(.init(place: value.place, key: label, message: "expected a list: begin each entry with '- '"))
             return []
         }
+        let files = SecretFiles.names(for: settings)
         var entries: [(value: Root, element: FileValue)] = []
         for (index, element) in list.enumerated() {
             guard let mapping = element.mapping else {
@@ -158,11 +164,15 @@ enum RouteReader {
                 continue
             }
             let name = "\(label)[\(index)]"
-            for key in required where !mapping.contains(where: { $0.key.text == key }) {
+            let given = Set(mapping.compactMap { $0.key.text })
+            let inFiles = files.intersection(given)
+            for key in required where !given.contains(key) && !inFiles.contains(key + "_file") {
                 faults.append(.init(place: element.place, key: name, message: "missing '\(key)'"))
             }
             var root = make()
-            SettingReader(settings: settings).read(mapping, label: name + ".", into: &root, faults: &faults)
+            SettingReader(settings: settings, others: files).read(
+                mapping, label: name + ".", into: &root, faults: &faults)
+            secrets.fill(&root, from: element, label: name, settings: settings, faults: &faults)
             entries.append((root, element))
         }
         return entries

@@ -70,7 +70,7 @@ enum RouteSettings {
         show: { route in
             // The values are often credentials for the upstream.
             route.headers.isEmpty ? nil : .pairs(route.headers.map { .init(name: $0.name, text: "redacted") })
-        })
+        }, isSecret: true)
 
     /// What is wrong with a field that a route adds to its requests; nil if nothing is.
     private static func fault(name: String, value: String) -> String? {
@@ -119,6 +119,8 @@ extension RouteConfiguration {
 extension Setting where Root: Sendable {
     /// The same key, which is not shown where the condition does not hold.
     func shownOnlyIf(_ condition: @escaping @Sendable (Root) -> Bool) -> Self {
-        Self(key: key, shape: shape, set: set, show: { [show] root in condition(root) ? show(root) : nil })
+        Self(
+            key: key, shape: shape, set: set, show: { [show] root in condition(root) ? show(root) : nil },
+            isSecret: isSecret)
     }
 }

@@ -45,6 +45,8 @@ struct Setting<Root>: Sendable {
     /// Takes the value of a running gateway over into the next configuration, and returns whether they differed. Nil
     /// for keys of entries, which are replaced as a whole.
     var keep: (@Sendable (_ running: Root, _ next: inout Root) -> Bool)?
+    /// Whether the value may hold a secret, so that it is not shown, and has a form in which a file holds it.
+    var isSecret = false
 }
 
 extension Setting {
@@ -71,7 +73,7 @@ extension Setting {
             set: { root, entries throws(Complaint) in
                 root[keyPath: path] = try format.value(of: entries.first?.text ?? "")
             }, show: { .scalar(format.write($0[keyPath: path])) },
-            keep: keeping(path))
+            keep: keeping(path), isSecret: format.isSecret)
     }
 
     /// A key with one value that may be missing. `word` is the text that stands for no value.
@@ -94,7 +96,7 @@ extension Setting {
                 if let value = root[keyPath: path] { return .scalar(format.write(value)) }
                 return word.map { .scalar($0) }
             },
-            keep: keeping(path))
+            keep: keeping(path), isSecret: format.isSecret)
     }
 
     /// A key with a list of values. With `orOne`, a single value need not be written as a list.
@@ -106,7 +108,7 @@ extension Setting {
             key: key, shape: orOne ? .scalarOrList : .list,
             set: { root, entries throws(Complaint) in root[keyPath: path] = try format.values(of: entries) },
             show: { .list($0[keyPath: path].map(format.write)) },
-            keep: keeping(path))
+            keep: keeping(path), isSecret: format.isSecret)
     }
 
     /// A key with a list that may be missing, which is different from an empty list.
@@ -119,7 +121,7 @@ extension Setting {
                 guard !entries.isEmpty else { throw Complaint("expected at least one; leave the key out for any") }
                 root[keyPath: path] = try format.values(of: entries)
             }, show: { root in root[keyPath: path].map { .list($0.map(format.write)) } },
-            keep: keeping(path))
+            keep: keeping(path), isSecret: format.isSecret)
     }
 
     /// A key with a list that may be missing and may be empty.
@@ -129,7 +131,7 @@ extension Setting {
         Self(
             key: key, shape: .list,
             set: { root, entries throws(Complaint) in root[keyPath: path] = try format.values(of: entries) },
-            show: { root in root[keyPath: path].map { .list($0.map(format.write)) } })
+            show: { root in root[keyPath: path].map { .list($0.map(format.write)) } }, isSecret: format.isSecret)
     }
 }
 

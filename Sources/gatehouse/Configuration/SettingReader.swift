@@ -3,6 +3,8 @@ struct SettingReader<Root> {
     let settings: [Setting<Root>]
     /// Keys of other sections. The message for a key in the wrong section says where it belongs.
     var elsewhere: [String] = []
+    /// Further keys of the mapping, which something else reads.
+    var others: Set<String> = []
 
     /// Told where a key was found.
     typealias Note = (_ root: inout Root, _ key: String, _ place: String) -> Void
@@ -23,6 +25,8 @@ struct SettingReader<Root> {
             } else if let setting = settings.first(where: { $0.key == name }) {
                 apply(setting, value, label: label + name, to: &root, faults: &faults)
                 note(&root, name, value.place)
+            } else if others.contains(name) {
+                continue
             } else if settings.contains(where: { $0.key.hasPrefix(name + ".") }) {
                 descend(value, prefix: name + ".", label: label, into: &root, faults: &faults, note: note)
             } else {
@@ -157,9 +161,9 @@ struct SettingReader<Root> {
             return "\(message): write '\(parts.last ?? "")' below '\(parts.dropLast().joined(separator: "."))'"
         }
         let siblings = Set(
-            settings.compactMap { setting -> String? in
-                guard setting.key.hasPrefix(prefix) else { return nil }
-                return setting.key.dropFirst(prefix.count).split(separator: ".").first.map(String.init)
+            (settings.map(\.key) + others).compactMap { key -> String? in
+                guard key.hasPrefix(prefix) else { return nil }
+                return key.dropFirst(prefix.count).split(separator: ".").first.map(String.init)
             })
         let candidates = siblings.sorted() + (prefix.isEmpty ? elsewhere : [])
         if !prefix.isEmpty, let home = settings.first(where: { $0.key.hasSuffix("." + key) }) {

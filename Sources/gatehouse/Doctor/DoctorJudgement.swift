@@ -121,9 +121,21 @@ struct DoctorJudgement {
         if configuration.identityProviders.contains(where: { $0.clientSecret != nil && $0.clientSecretFile == nil }) {
             secrets.append("identity_providers")
         }
+        for (index, receiver) in configuration.events.enumerated() {
+            if isWritten(receiver.url, "events[\(index)].url") { secrets.append("events[\(index)].url") }
+        }
+        for (index, issuer) in configuration.issuers.enumerated() {
+            if isWritten(issuer.jwks, "issuers[\(index)].jwks") { secrets.append("issuers[\(index)].jwks") }
+        }
         return secrets.map {
             .wrong("config", $0, "holds a secret in a file that everyone can read", "chmod 640 \(file.path)")
         }
+    }
+
+    /// Whether a URL has a secret and stands in the configuration itself, and not in a file of its own.
+    private func isWritten(_ url: String?, _ key: String) -> Bool {
+        guard let url, URLText.withoutValues(url) != url else { return false }
+        return !loaded.secretFiles.contains { $0.valueKey == key }
     }
 
     /// Whether the files that hold one secret each can be read by every user of the machine.

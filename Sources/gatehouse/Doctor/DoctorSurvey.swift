@@ -50,10 +50,12 @@ struct DoctorSurvey {
         return await DoctorFetch.get("\(issuer)/.well-known/oauth-authorization-server")
     }
 
-    /// The files of `state.url_file` and `client_secret_file`, where there are such. Only their permissions are read. A
-    /// passphrase that others can read is a fault of the configuration, and no command comes this far.
+    /// The files that hold secrets of the configuration: `state.url_file`, `client_secret_file`, `headers_file` and their
+    /// like. Only their permissions are read. A passphrase that others can read is a fault of the configuration, and no
+    /// command comes this far.
     private func secretFiles() -> [(key: String, entry: DoctorFacts.Entry)] {
         var files = [(key: "state.url_file", path: loaded.stateURLFile)]
+        files += loaded.secretFiles.map { (key: $0.key, path: Optional($0.path)) }
         for (index, provider) in configuration.identityProviders.enumerated() {
             files.append((key: "identity_providers[\(index)].client_secret_file", path: provider.clientSecretFile))
         }

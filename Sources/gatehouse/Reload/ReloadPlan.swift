@@ -7,14 +7,16 @@ struct ReloadPlan {
     static let reloadable: Set<String> = [
         "server.allowed_origins", "server.trusted_proxies", "server.max_connections", "server.hosts",
         "server.max_header", "server.max_body", "server.header_timeout", "server.idle_timeout", "server.drain",
-        "server.tls.certificate", "server.tls.key", "server.tls.certificates", "server.tls.client_ca", "websocket.ping",
-        "websocket.refusals", "websocket.max_lifetime",
+        "server.tls.certificate", "server.tls.key", "server.tls.certificates", "server.tls.client_ca",
+        "sessions.per_user",
+        "websocket.max_message", "websocket.ping", "websocket.refusals", "websocket.max_lifetime",
         "limits.enabled", "limits.sockets_per_session", "limits.sockets_per_user", "limits.login_per_minute",
-        "limits.anonymous_per_minute", "accounts.passwords", "errors.explain", "log.level",
-        "tracing.ratio",
+        "limits.anonymous_per_minute", "accounts.registration", "accounts.registration_tenants", "accounts.passwords",
+        "clients.registration", "clients.registration_per_hour", "clients.registration_lifetime",
+        "clients.allow_private", "errors.explain", "log.level", "tracing.ratio",
     ]
     /// Keys that can be replaced but neither switched on nor off without a restart.
-    private static let ofTLS = [
+    static let ofTLS = [
         "server.tls.certificate", "server.tls.key", "server.tls.certificates", "server.tls.client_ca",
     ]
 

@@ -25,13 +25,18 @@ final class GatewayInProcess: GatewayUnderTest {
     private let access: AccessLogFile?
     private let flags: [ConfigurationFlag]
     private let end = Mutex<Int32?>(nil)
+    private let running: Mutex<GatewayConfiguration>
+
+    /// What it runs with, as ``change(to:environment:)`` left it.
+    var configuration: GatewayConfiguration { running.withLock { $0 } }
 
     var log: String { lines.text }
 
     private init(
         _ gateway: GatewayForTests, port: Int, directory: URL, clock: ManualClock, lines: LogLines, audit: AuditLog?,
-        access: AccessLogFile?, flags: [ConfigurationFlag]
+        access: AccessLogFile?, flags: [ConfigurationFlag], running: GatewayConfiguration
     ) {
+        self.running = Mutex(running)
         self.access = access
         self.flags = flags
         self.directory = directory
@@ -115,7 +120,7 @@ final class GatewayInProcess: GatewayUnderTest {
             guard let port = port(of: gateway.origin) else { throw Failure(description: "origin \(gateway.origin)") }
             return GatewayInProcess(
                 gateway, port: port, directory: folder, clock: clock, lines: lines, audit: audit,
-                access: access, flags: flags(environment, folder, listen))
+                access: access, flags: flags(environment, folder, listen), running: settings)
         } catch {
             throw Failure(description: "not ready: \(ErrorText.failure(error)?.description ?? "\(error)")")
         }
@@ -150,13 +155,19 @@ final class GatewayInProcess: GatewayUnderTest {
         return flags
     }
 
-    /// Has the gateway go on with another configuration, as a reload does.
-    func change(to yaml: String, environment: [String: String] = [:]) async throws {
+    /// Has the gateway go on with another configuration, as a reload does: keys that need a restart keep their values.
+    @discardableResult
+    func change(to yaml: String, environment: [String: String] = [:]) async throws -> ReloadPlan {
         let file = directory.appendingPathComponent("gatehouse.yaml").path
         try yaml.write(toFile: file, atomically: true, encoding: .utf8)
         let loader = ConfigurationLoader(
             environment: environment, contents: ConfigurationLoader.ofProcess().contents)
-        try await gateway.change(to: try loader.load(file: file, flags: flags).configuration)
+        var wanted = try loader.load(file: file, flags: flags).configuration
+        if !yaml.contains("drain") { wanted.server.drain = 0 }
+        let plan = ReloadPlan(running: configuration, wanted: wanted)
+        try await gateway.change(to: plan.configuration)
+        running.withLock { $0 = plan.configuration }
+        return plan
     }
 
     deinit {

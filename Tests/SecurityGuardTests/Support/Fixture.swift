@@ -24,7 +24,7 @@ struct Fixture: Sendable {
         adjust: (inout TokenPolicy) -> Void = { _ in }
     ) async throws {
         var policy = TokenPolicy(
-            issuer: "https://gate.example", algorithm: .es256, defaultScope: ["read", "write"], registration: true,
+            issuer: "https://gate.example", algorithm: .es256, defaultScope: ["read", "write"],
             scrypt: Self.cost)
         adjust(&policy)
         self.policy = policy

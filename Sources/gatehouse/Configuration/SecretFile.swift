@@ -1,0 +1,15 @@
+/// A file that holds the value of a key, so that a secret need not stand in the configuration.
+struct SecretFile: Sendable, Equatable {
+    /// The key that names the file, such as `events[0].url_file`.
+    let key: String
+    /// The key whose value the file holds, such as `events[0].url`.
+    let valueKey: String
+    let path: String
+    /// Where the file is named.
+    let place: String
+
+    /// The value in a file: its bytes without one final newline, which editors leave.
+    static func value(in bytes: [UInt8]) -> String {
+        String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
+    }
+}
