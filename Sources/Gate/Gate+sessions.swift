@@ -78,27 +78,27 @@ extension Gate {
 
     // MARK: Secrets
 
-    /// `session`: the current secret of any live session.
-    ///
-    /// A live cookie beside a different secret in `Session-Secret` is a contradiction; a cookie that is no longer valid
-    /// is ignored.
+    /// `session`: the current secret of any live session. ``SessionSecretRule`` says which one counts.
     func admitSecret(
         _ credentials: PresentedCredentials, _ terms: AccessTerms, opensSocket: Bool
     ) throws(Problem) -> GateVerdict {
-        let header = credentials.sessionSecret.flatMap { $0.isEmpty ? nil : $0 }
-        let cookie = credentials.sessionCookie
+        let rule = SessionSecretRule(header: credentials.sessionSecret, cookie: credentials.sessionCookie)
         let asked = storeAdmission(terms)
-        if let header = credentials.sessionSecret, let cookie, header != cookie {
+        if rule.asksCookie, let cookie = credentials.sessionCookie {
             let runtime = memory.runtime
             return try askStore {
-                if try await Self.isLive(cookie, runtime) { throw Problem.twoSecrets }
-                guard let admission = try await asked.bearer(of: header) else { throw Problem(.sessionMismatch) }
+                let carrier = try rule.carrier(cookieIsLive: try await Self.isLive(cookie, runtime))
+                guard let secret = credentials.secret(in: carrier),
+                    let admission = try await asked.bearer(of: secret)
+                else { throw SessionSecretRule.refusal(of: carrier, isLive: false) }
                 return admission
             }
         }
-        // A cookie that is no longer valid counts as none.
-        let refusal = Problem(header == nil ? .credentialsMissing : .sessionMismatch)
-        guard let secret = header ?? cookie, let hash = SessionSecret.hash(ofPresented: secret) else { throw refusal }
+        let carrier = try rule.carrier(cookieIsLive: false)
+        let refusal = SessionSecretRule.refusal(of: carrier, isLive: false)
+        guard let secret = credentials.secret(in: carrier), let hash = SessionSecret.hash(ofPresented: secret) else {
+            throw refusal
+        }
         if case .granted(let permit) = memory.runtime.view.admit(secretHash: hash, now: memory.now()) {
             // How its owner signed in is not in memory.
             guard !terms.readsSignIn, case .known(let profile) = account(of: permit.userID, terms) else {
@@ -171,5 +171,16 @@ extension Gate {
     ) throws(Problem) -> GateVerdict {
         guard memory.storeHealth == .current else { throw Problem(.storeUnavailable, reason: "feed_silent") }
         return .askStore(StoreQuestion(account: userID.map { ($0, memory.profiles.shared) }, ask))
+    }
+}
+
+extension PresentedCredentials {
+    /// The session secret in a carrier.
+    fileprivate func secret(in carrier: SessionSecretRule.Carrier?) -> [UInt8]? {
+        switch carrier {
+        case nil: nil
+        case .header?: sessionSecret
+        case .cookie?: sessionCookie
+        }
     }
 }

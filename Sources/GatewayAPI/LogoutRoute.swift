@@ -30,7 +30,7 @@ enum LogoutRoute {
                 refreshCookie: call.facts.refreshCookie))
         guard done.isProved else {
             if member != nil { throw Problem(.invalidGrant, reason: "refresh_unknown") }
-            throw Problem(secret.counts ? .sessionMismatch : .credentialsMissing)
+            throw secret.refusal
         }
         clearCookies(call)
         // No ID token is kept, so the provider may ask the person whether to log out.

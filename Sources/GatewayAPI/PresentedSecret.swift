@@ -56,25 +56,27 @@ extension APICall {
 
     /// The session secret that counts: the header's, or a live cookie's.
     ///
-    /// A live cookie beside a different `Session-Secret` is refused. A cookie that is no longer valid is cleared and
-    /// does not count, but is still returned: on its own session it may explain why it is no longer valid.
+    /// ``SessionSecretRule`` says which one that is. A cookie that is no longer valid is cleared and does not count, but
+    /// is still returned: on its own session it may explain why it is no longer valid.
     ///
     /// - Throws: `invalid_request` for a live cookie beside a different header; the store's errors.
     func presentedSecret() async throws -> PresentedSecret {
-        let cookie = facts.sessionCookie.flatMap { $0.isEmpty ? nil : $0 }
-        guard let header = facts.sessionSecret else {
-            guard let cookie else { return .none }
-            return try await fromCookie(cookie)
+        let (header, cookie) = (facts.sessionSecret ?? "", facts.sessionCookie ?? "")
+        let rule = SessionSecretRule(header: Array(header.utf8), cookie: Array(cookie.utf8))
+        let cookieIsLive = rule.asksCookie ? try await fromCookie(cookie).session != nil : false
+        switch try rule.carrier(cookieIsLive: cookieIsLive) {
+        case nil: return .none
+        case .cookie?: return try await fromCookie(cookie)
+        case .header?: return try await fromHeader(header, besideCookie: !cookie.isEmpty)
         }
-        if let cookie, !cookie.hasSameBytes(as: header) {
-            if try await fromCookie(cookie).session != nil {
-                throw Problem.twoSecrets
-            }
-        }
+    }
+
+    /// Looks the header's secret up. If it opens no live session, a cookie is cleared, since it opens none either.
+    private func fromHeader(_ header: String, besideCookie: Bool) async throws -> PresentedSecret {
         let hash = SessionSecret.hash(ofPresented: header)
         var session: SessionSnapshot?
         if let hash { session = try await services.runtime.current(secretHash: hash) }
-        if session == nil, cookie != nil { clearSessionCookie() }
+        if session == nil, besideCookie { clearSessionCookie() }
         if let session { note(session) }
         return PresentedSecret(text: header, hash: hash, carrier: .header, session: session)
     }
@@ -110,26 +112,24 @@ extension APICall {
 
 /// A session secret as a request carried it, looked up.
 package struct PresentedSecret: Sendable {
-    /// How the secret was sent. The header is `Session-Secret`; the cookie is that of ``CookieMode/sessionName``.
-    package enum Carrier: Sendable { case header, cookie }
-
     /// The secret itself. It is only ever sent back as the cookie it came in. Empty for ``none``.
     package let text: String
     /// The secret's hash; nil for a text that does not have the form of a secret.
     package let hash: [UInt8]?
     /// How the secret was sent; nil when none was.
-    package let carrier: Carrier?
+    package let carrier: SessionSecretRule.Carrier?
     /// The live session whose current secret this is; nil when there is none.
     package let session: SessionSnapshot?
 
     /// No secret was sent.
     package static let none = PresentedSecret(text: "", hash: nil, carrier: nil, session: nil)
 
-    /// Whether it is a cookie that opens no live session. Such a cookie is what a browser has left of a session that
-    /// ended, so it must not make a request fail.
-    var isDeadCookie: Bool { carrier == .cookie && session == nil }
     /// Whether a secret was sent that has to be judged: any except a dead cookie.
-    package var counts: Bool { carrier != nil && !isDeadCookie }
+    package var counts: Bool { SessionSecretRule.counts(carrier, isLive: session != nil) }
+    /// Whether it is a cookie that opens no live session, which must not make a request fail.
+    var isDeadCookie: Bool { carrier != nil && !counts }
+    /// The refusal of a request that the secret does not help.
+    var refusal: Problem { SessionSecretRule.refusal(of: carrier, isLive: session != nil) }
     /// The proof for the Runtime. A text that isn't a secret becomes an empty hash, which matches no session.
     var proof: SessionProof { .secret(hash: hash ?? []) }
 }

@@ -5,8 +5,8 @@ import SecurityGuard
 import StateSurface
 
 extension SignInService {
-    /// Signs in a person whom an identity provider has identified, on the session that was sent to the provider. If that
-    /// session is refused, the audit log says so.
+    /// Signs in a person whom an identity provider has identified, on the session that was sent to the provider. If
+    /// that session is refused, the audit log says so.
     ///
     /// - Throws: what ``prove(_:of:provenAt:)`` and ``signIn(_:target:named:clientAddress:)`` throw.
     package func signIn(

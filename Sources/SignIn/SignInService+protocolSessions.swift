@@ -28,8 +28,8 @@ extension SignInService {
         return (try issued(opening, outcome).session.id, record)
     }
 
-    /// The session that all requests of a caller share which name none: it is opened and bound if there is none yet, or if
-    /// the one that there is has ended. Of several requests at once one opens it, and the others get the same.
+    /// The session that all requests of a caller share which name none. It is opened and bound if there is none yet, or
+    /// if the one that there is has ended. Of several requests at once one opens it, and the others get the same.
     ///
     /// - Parameters:
     ///   - record: the protocol session by which it is found. Its upstream becomes the id of the session.
@@ -63,8 +63,8 @@ extension SignInService {
         }
     }
 
-    /// Ends a protocol session and the session of the gateway that it is bound to, as an end of that session by its owner
-    /// does. Has no effect on what has ended before.
+    /// Ends a protocol session and the session of the gateway that it is bound to, as an end of that session by its
+    /// owner does. Has no effect on what has ended before.
     ///
     /// - Parameter sessionID: of a session to which the caller was just admitted.
     /// - Throws: the store's errors.

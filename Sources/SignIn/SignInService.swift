@@ -6,14 +6,17 @@ import TrafficCop
 /// The use cases of signing in and out, each one function.
 ///
 /// Most write in one transaction of the store: signing in, refreshing, logging out, changing a password, ending one
-/// session, opening one with a token, revoking a token. Several transactions are needed to prove who a person is through
-/// a provider or with a passkey, and to end all sessions of a provider (one for each family). `docs/architecture.md` says
-/// what a crash between them leaves.
+/// session, opening one with a token, revoking a token, beginning and ending a protocol session. Several transactions
+/// are needed to prove who a person is through a provider or with a passkey, and to end all sessions of a provider (one
+/// for each family). `docs/architecture.md` has all of these, and what a crash between the transactions leaves.
 ///
-/// - Signing in: `SignInService+signIn.swift`; by password: `SignInService+password.swift`.
+/// - Signing in: `SignInService+signIn.swift`; by password: `SignInService+password.swift`; through a provider:
+///   `SignInService+external.swift`; with a token that is handed in: `SignInService+subjectToken.swift`.
 /// - Refreshing: `SignInService+refresh.swift`.
 /// - Logging out, ending a session, revoking a token: `SignInService+ending.swift`.
-/// - Sessions opened with a token: `SignInService+claims.swift`.
+/// - What a provider ends: `SignInService+provider.swift`.
+/// - Sessions opened with a token, or by anyone: `SignInService+claims.swift`; those of an agent protocol:
+///   `SignInService+protocolSessions.swift`.
 ///
 /// It does not depend on HTTP: requests are parsed and results are rendered elsewhere. A refusal is thrown as
 /// ``SignInFault``, `SessionFault`, `AuthError` or `Denial`; a failure of the store is thrown as the store's error.
