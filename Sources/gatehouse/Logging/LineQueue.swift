@@ -20,8 +20,8 @@ final class LineQueue: LineSink {
         var dropped: @Sendable (Int) -> Void = { _ in }
         /// Lines can't be written, for this reason. Called for the first of several failures.
         var failed: @Sendable (String) -> Void = { _ in }
-        /// Lines are written again, after so many that were not. What it returns, a line without its newline, is written
-        /// where they are missing.
+        /// Lines are written again, after so many that were not. What it returns, a line without its newline, is
+        /// written where they are missing.
         var resumed: @Sendable (Int) -> String? = { _ in nil }
     }
 

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 /// Keeps what gateways and commands of the tests have written and sent, where GATEHOUSE_TEST_OUTPUTS names a folder.
-/// `make test` has `.ci/redaction` search all of it for credentials afterwards; that also fails where a kind is missing.
-/// Scripts that start gateways keep what these write as well (`Scripts/kept_outputs.py`).
+/// `make test` has `.ci/redaction` search all of it for credentials afterwards; that also fails where a kind is
+/// missing. Scripts that start gateways keep what these write as well (`Scripts/kept_outputs.py`).
 enum TestOutputs {
     private static let folder = ProcessInfo.processInfo.environment["GATEHOUSE_TEST_OUTPUTS"].map {
         URL(fileURLWithPath: $0, isDirectory: true)
