@@ -54,7 +54,7 @@ test:
 	@rm -rf .build/test-outputs
 	BENCH=1 GATEHOUSE_TEST_OUTPUTS="$(CURDIR)/.build/test-outputs" PATH="$(CURDIR)/.build/venv/bin:$$PATH" \
 		timeout 1800 swift test --skip-build --filter '^EndToEndTests\.'
-	@# What the gateways and commands of that run have written: no credential is anywhere in it.
+	@# What the gateways and commands of that run have written, and metrics and traces: no credential is anywhere in it.
 	@.ci/redaction .build/test-outputs
 
 # One of its rules builds the module that it is about.

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import os
 import random
 import socket
 import subprocess
+import uuid
 
 
 def unused_ports(count):
@@ -18,9 +20,19 @@ def unused_ports(count):
     return list(ports)
 
 
+def log(command):
+    """Where a program writes: a file for a gateway, where the tests of this repository name a folder; else nowhere."""
+    folder = os.environ.get("GATEHOUSE_TEST_OUTPUTS")
+    if folder is None or "serve" not in command:
+        return open(os.devnull, "wb")
+    os.makedirs(folder, exist_ok=True)
+    return open(os.path.join(folder, f"{uuid.uuid4()}.script.log"), "wb")
+
+
 @contextlib.contextmanager
 def running(*command):
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with log(command) as output:
+        process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output)
     try:
         yield process
     finally:

@@ -74,6 +74,7 @@ struct Gatehouse: AsyncParsableCommand {
         let arguments = Array(CommandLine.arguments.dropFirst())
         let text = CommandArguments.withoutSecrets(failure.description, arguments: arguments)
         Terminal.notice("gatehouse: \(ErrorText.oneLine(text))")
+        Terminal.drain()
         Glibc.exit(failure.status.rawValue)
     }
 }

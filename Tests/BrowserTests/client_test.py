@@ -23,7 +23,11 @@ import urllib.request
 import closing
 from chromium import BINARY, PATIENCE, Browser
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "Examples/browser"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests/EndToEndTests/Scripts"))
+import kept_outputs  # noqa: E402
+
+EXAMPLE = ROOT / "Examples/browser"
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 
 
@@ -45,7 +49,8 @@ class Gateway:
             + more)
         subprocess.run(
             [program, "users", "add", EMAIL, "--tenant", "acme", "--password-stdin", "--config", self.configuration],
-            input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+            input=PASSWORD.encode(), check=True, stdout=kept_outputs.sink("output"), stderr=kept_outputs.sink("errors"),
+            timeout=PATIENCE)
         self.process = None
 
     def serve_files(self):
@@ -85,7 +90,7 @@ class Gateway:
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.program, "serve", "--config", self.configuration], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            [self.program, "serve", "--config", self.configuration], stdout=subprocess.PIPE, stderr=kept_outputs.sink(),
             preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, []))
         line = self.process.stdout.readline()
         assert line.startswith(b"ready"), line
@@ -94,6 +99,7 @@ class Gateway:
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
             self.process.wait(PATIENCE)
+            kept_outputs.keep(self.folder / "access.log", "access.log")
 
     def asked(self, method, path):
         """How many such requests the gateway has answered, of what it has written so far."""

@@ -81,7 +81,7 @@ import Testing
             [
                 "-c", Self.activation, "\(port)", GatewayProcess.binary.path, "serve", "--admin", "off", "--state",
                 "sqlite:\(place.path)/state.sqlite", "--keys", "\(place.path)/keys", "--listen", "127.0.0.1:1",
-            ])
+            ], errors: TestOutputs.sink(kind: "log"))
         defer {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -121,7 +121,7 @@ import Testing
             ["-c", Self.unixActivation] + paths + [
                 GatewayProcess.binary.path, "serve", "--admin", "off", "--state",
                 "sqlite:\(place.path)/state.sqlite", "--keys", "\(place.path)/keys", "--listen", "127.0.0.1:1",
-            ])
+            ], errors: TestOutputs.sink(kind: "log"))
         defer {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

@@ -1,7 +1,9 @@
 import ArgumentParser
 import EdgeConfiguration
 import Experience
+import Exposition
 import Logging
+import Metrics
 
 /// `gatehouse serve`: runs the gateway until the process is told to stop and has drained. A configuration that can't be
 /// used is an error before anything is opened.
@@ -32,11 +34,17 @@ struct ServeCommand: AsyncParsableCommand {
         let source = ConfigurationSource(file: options.file, flags: flags)
         let loaded = try source.load()
         let level = SharedLogLevel(loaded.configuration.log.level)
-        LineLogHandler.bootstrap(loaded.configuration.log, level: level)
+        let metrics = PrometheusMetrics(families: Gateway.metricFamilies)
+        let dropped = Counter(
+            label: "gatehouse_log_lines_dropped_total", dimensions: [("log", "operator")], factory: metrics)
+        let streams = QueuedStreams(format: loaded.configuration.log.format) { dropped.increment(by: $0) }
+        Terminal.queueLines(in: streams)
+        defer { Terminal.drain() }
+        LineLogHandler.bootstrap(loaded.configuration.log, level: level, to: streams.errors)
         let logger = Logger(label: "gatehouse")
         loaded.logWarnings(to: logger)
         try await Composition(
-            loaded: loaded, source: source, logger: logger, level: level
+            loaded: loaded, source: source, logger: logger, level: level, streams: streams, metrics: metrics
         ).run()
     }
 

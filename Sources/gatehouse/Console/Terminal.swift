@@ -9,6 +9,12 @@ enum Terminal {
     /// Whether standard output was closed when the process began.
     private static let isOutputClosed = Atomic<Bool>(false)
 
+    /// Where lines other than results go while the gateway serves; nil to write them at once.
+    private static let streams = Mutex<QueuedStreams?>(nil)
+
+    /// How long in milliseconds the end of the process waits for a reader of each stream.
+    private static let lastPatience = 1_000
+
     /// How long in milliseconds a result waits for room in an output that does not block.
     private static let patience: Int32 = 5_000
 
@@ -36,8 +42,24 @@ enum Terminal {
         }
     }
 
+    /// From now on ``announce(_:)`` and ``notice(_:)`` don't wait for a reader.
+    static func queueLines(in streams: QueuedStreams) { Self.streams.withLock { $0 = streams } }
+
+    /// Waits a moment until queued lines are written. To be called before the process ends.
+    static func drain() {
+        guard let streams = Self.streams.withLock({ $0 }) else { return }
+        streams.errors.writer.finish(within: lastPatience)
+        streams.output.writer.finish(within: lastPatience)
+    }
+
     /// Writes one line of news to standard output, such as the address that is listened on. A failure is ignored.
-    static func announce(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
+    static func announce(_ line: String) {
+        guard let streams = Self.streams.withLock({ $0 }) else {
+            write(line + "\n", to: STDOUT_FILENO)
+            return
+        }
+        streams.output.take(line: line + "\n")
+    }
 
     /// Throws if a part of the result could not be written, as on a full disk or to a closed output.
     static func requireAnswered() throws(CommandFailure) {
@@ -48,7 +70,11 @@ enum Terminal {
 
     /// Writes one line to standard error.
     static func notice(_ line: String) {
-        write(line + "\n", to: STDERR_FILENO)
+        guard let streams = Self.streams.withLock({ $0 }) else {
+            write(line + "\n", to: STDERR_FILENO)
+            return
+        }
+        streams.errors.take(line: line + "\n")
     }
 
     /// Whether standard input is a terminal.
@@ -73,7 +99,9 @@ enum Terminal {
     }
 
     /// Waits until something can be written, or it is known that nothing can be. Otherwise `errno` is EAGAIN.
-    private static func hasRoom(_ descriptor: Int32, within patience: Int32) -> Bool {
+    ///
+    /// - Parameter patience: for how many milliseconds; -1 for ever.
+    static func hasRoom(_ descriptor: Int32, within patience: Int32) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let found = poll(&watched, 1, patience)
         if found > 0 || (found < 0 && errno == EINTR) { return true }

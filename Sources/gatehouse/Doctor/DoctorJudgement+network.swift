@@ -66,7 +66,7 @@ extension DoctorJudgement {
             found.append(
                 .note(
                     "gateway", "log.access", "it has dropped \(Int(clamping: Int64(dropped))) log lines",
-                    "look at the disk"))
+                    "look at the disk, at what reads standard error, and at the collector of traces"))
         }
         return found.isEmpty ? [.good("gateway", "it runs and is ready")] : found
     }

@@ -1,7 +1,6 @@
 import EdgeConfiguration
 import Encodings
 import Experience
-import Glibc
 import JOSE
 import Logging
 import Runtime
@@ -46,7 +45,10 @@ struct LineLogHandler: LogHandler {
     }
 
     /// Writes one line; fields without a value are left out.
-    func log(event: LogEvent) {
+    func log(event: LogEvent) { write(line(event) + "\n") }
+
+    /// The line of an event, without its newline.
+    private func line(_ event: LogEvent) -> String {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
         if let own = event.metadata { all.merge(own) { _, new in new } }
@@ -54,8 +56,8 @@ struct LineLogHandler: LogHandler {
         let fields = all.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value.description) }
             .filter { !$0.value.isEmpty }
         switch format {
-        case .text: write(text(event, fields))
-        case .json: write(json(event, fields))
+        case .text: return text(event, fields)
+        case .json: return json(event, fields)
         }
     }
 
@@ -67,7 +69,7 @@ struct LineLogHandler: LogHandler {
             let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
             line += " \(name)=" + (isPlain ? value : JSONValue.string(TerminalText.escaped(value)).serialized())
         }
-        return line + "\n"
+        return line
     }
 
     /// A JSON object.
@@ -77,19 +79,33 @@ struct LineLogHandler: LogHandler {
             "message": .string(event.message.description),
         ]
         for (name, value) in fields where line[name] == nil { line[name] = .string(value) }
-        return JSONValue.object(line).serialized() + "\n"
+        return JSONValue.object(line).serialized()
     }
 }
 
 extension LineLogHandler {
     /// Sets up logging for the process as the configuration says.
-    static func bootstrap(_ log: GatewayConfiguration.Log, level: SharedLogLevel) {
+    ///
+    /// - Parameter queue: takes the lines for standard error.
+    static func bootstrap(_ log: GatewayConfiguration.Log, level: SharedLogLevel, to queue: LineQueue) {
         LoggingSystem.bootstrap { label in
             LineLogHandler(
                 label: label, format: log.format, clock: SystemClock.milliseconds, sharedLevel: level
             ) { line in
-                Terminal.write(line, to: STDERR_FILENO)
+                queue.take(line: line)
             }
         }
+    }
+
+    /// A line as the log has it, without its newline, for what is written past all levels.
+    static func line(
+        _ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata,
+        format: GatewayConfiguration.Log.Format
+    ) -> String {
+        let handler = LineLogHandler(label: "gatehouse", format: format, clock: SystemClock.milliseconds) { _ in }
+        return handler.line(
+            LogEvent(
+                level: level, message: message, metadata: metadata, source: nil, file: #fileID, function: #function,
+                line: #line))
     }
 }

@@ -17,6 +17,9 @@ struct Composition {
     let source: ConfigurationSource
     let logger: Logger
     let level: SharedLogLevel
+    /// Where the log goes, and the access log with `log.access: stderr`.
+    let streams: QueuedStreams
+    let metrics: PrometheusMetrics
 
     private var configuration: GatewayConfiguration { loaded.configuration }
 
@@ -29,17 +32,16 @@ struct Composition {
                 path: path, owns: !configuration.server.reusePort, logger: logger, clock: SystemClock.milliseconds)
         }
         defer { audit?.close() }
-        let metrics = PrometheusMetrics(families: Gateway.metricFamilies)
         let dropped = Counter(
             label: "gatehouse_log_lines_dropped_total", dimensions: [("log", "access")], factory: metrics)
         let access = try configuration.log.access.map { place throws(CommandFailure) in
-            try AccessLogFile(place, logger: logger) { dropped.increment(by: $0) }
+            try AccessLogFile(place, errors: streams.errors.writer, logger: logger) { dropped.increment(by: $0) }
         }
         defer { access?.close() }
         let state = try await StateSurfaceFactory.open(
             url: configuration.state.url, clock: SystemClock.milliseconds)
         do {
-            try await serve(state: state, audit: audit, access: access, metrics: metrics)
+            try await serve(state: state, audit: audit, access: access)
             await state.close()
         } catch {
             await state.close()
@@ -49,7 +51,7 @@ struct Composition {
 
     /// Runs the gateway with what the steps before have opened.
     private func serve(
-        state: any StateSurface, audit: AuditLog?, access: AccessLogFile?, metrics: PrometheusMetrics
+        state: any StateSurface, audit: AuditLog?, access: AccessLogFile?
     ) async throws {
         let reloader = Reloader(source, running: loaded, logger: logger, level: level) {
             audit?.reopen()

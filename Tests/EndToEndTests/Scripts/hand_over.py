@@ -21,6 +21,8 @@ import time
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+import kept_outputs
+
 STYLE, BINARY, PLACE, EMAIL, PASSWORD = sys.argv[1:]
 SOCKETS = 40
 DRAIN = 3.0
@@ -82,7 +84,7 @@ def start(listener):
             os.set_inheritable(3, True)
 
         kept = {"preexec_fn": third, "close_fds": False}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **kept)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=kept_outputs.sink(), text=True, **kept)
     running.append(process)
     line = process.stdout.readline()
     if not line.startswith("ready "):

@@ -91,13 +91,14 @@ final class GatewayInProcess: GatewayUnderTest {
         _ configuration: String, _ users: [TestUser], _ environment: [String: String], _ folder: URL, _ listen: String,
         _ realms: [any Realm], _ passwordCost: ScryptParameters
     ) async throws -> GatewayInProcess {
+        let lines = LogLines()
         do {
             let loaded = try load(configuration, environment, folder, listen)
             var settings = loaded.configuration
             // A test that says nothing about draining does not wait for it.
             if !configuration.contains("drain") { settings.server.drain = 0 }
             if settings.server.threads == nil { settings.server.threads = 1 }
-            let (clock, lines) = (ManualClock(), LogLines())
+            let clock = ManualClock()
             let logger = lines.logger(settings.log)
             loaded.logWarnings(to: logger)
             let audit = try settings.audit.file.map { path in
@@ -122,7 +123,9 @@ final class GatewayInProcess: GatewayUnderTest {
                 gateway, port: port, directory: folder, clock: clock, lines: lines, audit: audit,
                 access: access, flags: flags(environment, folder, listen), running: settings)
         } catch {
-            throw Failure(description: "not ready: \(ErrorText.failure(error)?.description ?? "\(error)")")
+            let reason = "not ready: \(ErrorText.failure(error)?.description ?? "\(error)")"
+            TestOutputs.keep(log: lines.text + reason, of: folder, kind: "failed.log")
+            throw Failure(description: reason)
         }
     }
 

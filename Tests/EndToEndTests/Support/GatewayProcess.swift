@@ -7,7 +7,8 @@ final class GatewayProcess: GatewayUnderTest {
     let origin: String
     let port: Int
     private let process: Process
-    private let errors: ErrorOutput
+    private let output: ProcessOutput
+    private let errors: ProcessOutput
     /// Whether its outputs have been kept.
     private let isKept = Atomic<Bool>(false)
 
@@ -56,12 +57,13 @@ final class GatewayProcess: GatewayUnderTest {
         }
         try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try? stdin.fileHandleForWriting.close()
-        let (output, errors) = try Program.read(pipes)
+        let written = try Program.read(pipes)
         process.waitUntilExit()
-        TestOutputs.keep(String(decoding: errors, as: UTF8.self), kind: "errors")
-        return (
-            process.terminationStatus, String(decoding: output, as: UTF8.self), String(decoding: errors, as: UTF8.self)
+        let (output, errors) = (
+            String(decoding: written.output, as: UTF8.self), String(decoding: written.errors, as: UTF8.self)
         )
+        TestOutputs.keep(command: arguments, output: output, errors: errors)
+        return (process.terminationStatus, output, errors)
     }
 
     static func stateURL(_ place: URL) -> String { "sqlite:\(place.path)/state.sqlite" }
@@ -82,18 +84,23 @@ final class GatewayProcess: GatewayUnderTest {
         process.environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("GATEHOUSE_") }.merging(environment) { $1 }
         let pipes = try Program.start(process) { Program.outputs(of: process) }
-        return try await GatewayProcess(place, process, pipes.output, ErrorOutput(pipes.errors))
+        return try await GatewayProcess(place, process, pipes.output, ProcessOutput(pipes.errors))
     }
 
-    private init(_ place: URL, _ process: Process, _ stdout: Pipe, _ errors: ErrorOutput) async throws {
+    private init(_ place: URL, _ process: Process, _ stdout: Pipe, _ errors: ProcessOutput) async throws {
         self.directory = place
         self.process = process
         self.errors = errors
         let ready = await Self.firstLine(of: stdout)
+        let output = ProcessOutput(stdout, after: ready + "\n")
+        self.output = output
         let origin = String(ready.dropFirst("ready ".count))
         guard ready.hasPrefix("ready "), let port = Self.port(of: origin) else {
             process.terminate()
             errors.waitForEnd()
+            output.waitForEnd()
+            TestOutputs.keep(log: errors.text, of: place, kind: "failed.log")
+            TestOutputs.keep(output.text, kind: "output")
             throw Failure(description: "not ready: \(errors.text)")
         }
         self.origin = origin
@@ -124,8 +131,7 @@ final class GatewayProcess: GatewayUnderTest {
     func stop() -> Int32 {
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
-        errors.waitForEnd()
-        if !isKept.exchange(true, ordering: .relaxed) { TestOutputs.keep(log: log, of: directory) }
+        keepOutputs("log")
         return process.terminationStatus
     }
 
@@ -133,20 +139,31 @@ final class GatewayProcess: GatewayUnderTest {
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        errors.waitForEnd()
+        keepOutputs("killed.log")
     }
 
     deinit {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { kill() } else { keepOutputs("log") }
+    }
+
+    /// Keeps what it has written, once it has ended.
+    private func keepOutputs(_ kind: String) {
+        errors.waitForEnd()
+        output.waitForEnd()
+        guard !isKept.exchange(true, ordering: .relaxed) else { return }
+        TestOutputs.keep(log: log, of: directory, kind: kind)
+        TestOutputs.keep(output.text, kind: "output")
     }
 }
 
-/// What a process writes to standard error, read from its beginning to its end on a thread of its own.
-private final class ErrorOutput: Sendable {
-    private let data = Mutex(Data())
+/// What a process writes to one of its outputs, read to its end on a thread of its own.
+private final class ProcessOutput: Sendable {
+    private let data: Mutex<Data>
     private let end = DispatchSemaphore(value: 0)
 
-    init(_ pipe: Pipe) {
+    /// - Parameter beginning: what has been read of it already.
+    init(_ pipe: Pipe, after beginning: String = "") {
+        data = Mutex(Data(beginning.utf8))
         let handle = pipe.fileHandleForReading
         Thread.detachNewThread { [self] in
             while case let part = handle.availableData, !part.isEmpty { data.withLock { $0 += part } }

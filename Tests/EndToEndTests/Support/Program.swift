@@ -46,12 +46,16 @@ enum Program {
         return (process.terminationStatus, output, String(decoding: errors, as: UTF8.self))
     }
 
-    /// Starts a program whose standard output is read while it runs; what it says to standard error is lost.
-    static func start(_ program: String, _ arguments: [String]) throws -> (process: Process, output: FileHandle) {
+    /// Starts a program whose standard output is read while it runs.
+    ///
+    /// - Parameter errors: where it writes its standard error; by default that is lost.
+    static func start(
+        _ program: String, _ arguments: [String], errors: FileHandle = .nullDevice
+    ) throws -> (process: Process, output: FileHandle) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program] + arguments
-        process.standardError = FileHandle.nullDevice
+        process.standardError = errors
         let output = try start(process) {
             let output = Pipe()
             process.standardOutput = output

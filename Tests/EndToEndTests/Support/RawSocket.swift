@@ -145,7 +145,13 @@ final class RawSocket {
     func response(toHead isHead: Bool = false) throws -> RawResponse {
         while true {
             let response = try head()
-            if response.status >= 200 || response.status == 101 { return try withBody(response, isHead: isHead) }
+            guard response.status >= 200 || response.status == 101 else { continue }
+            let whole = try withBody(response, isHead: isHead)
+            // The text format of Prometheus.
+            if whole["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true {
+                TestOutputs.keep(whole.text, kind: "metrics")
+            }
+            return whole
         }
     }
 

@@ -114,6 +114,10 @@ final class RecordingUpstream: Sendable {
         do {
             while let request = try stream.readRequest(connection: number, withBody: readsBody) {
                 state.withLock { $0.requests.append(request) }
+                // Where a collector of traces is sent spans (OTLP).
+                if request.target == "/v1/traces" {
+                    TestOutputs.keep(String(decoding: request.body, as: UTF8.self), kind: "spans")
+                }
                 switch try script(request, stream) {
                 case .keep: continue
                 case .close: return
