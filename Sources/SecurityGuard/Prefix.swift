@@ -1,6 +1,3 @@
-import Encodings
-import Libcrypto
-
 /// The prefixes that distinguish kinds of identifiers and secrets.
 package enum Prefix {
     /// User ids.
@@ -13,13 +10,6 @@ package enum Prefix {
     package static let clientSecret = "cls_"
     /// Refresh tokens.
     package static let refreshToken = "ref_"
-}
-
-enum RandomID {
-    /// A new id: `prefix` followed by base64url of 16 random bytes.
-    static func make(_ prefix: String = "") -> String {
-        prefix + Base64URL.encode(SecureRandom.bytes(16))
-    }
 }
 
 /// The client id in tokens of password logins.

@@ -79,11 +79,6 @@ struct Gatehouse: AsyncParsableCommand {
     }
 }
 
-/// The version of the program.
-enum Version {
-    static let current = "0.1.0"
-}
-
 extension ParsableCommand {
     /// What the command is called by. A type without a name of its own in `configuration` is one word.
     fileprivate static var name: String { configuration.commandName ?? String(describing: Self.self).lowercased() }

@@ -4,24 +4,6 @@ import OAuth
 import SecurityGuard
 import StateSurface
 
-/// What a user has granted to a client for a resource.
-package struct Grant: Sendable, Equatable {
-    /// The id, `grt_…`.
-    package let id: String
-    /// The client.
-    package let clientID: String
-    /// The client's name; its id if it has none.
-    package let clientName: String
-    /// The resource.
-    package let resource: String
-    /// The scopes of all its families, and those that it gets without asking.
-    package let scopes: [String]
-    /// When the oldest of its families was opened or the consent given, in milliseconds.
-    package let createdAt: Int64
-    /// When one of its families last got a token, in milliseconds; when the consent was given if that was later.
-    package let lastUsedAt: Int64
-}
-
 /// Why a client has access: a family of tokens, or a consent with which it gets one without asking.
 private struct GrantPart {
     let id: String
