@@ -71,7 +71,7 @@ package struct AuthorizationParameters: Sendable {
         guard asked.count == 1, let name = asked.first,
             let resource = resources.first(where: { ResourceIdentifier.areSame($0.identifier, name) })
         else { throw OAuthFault(.invalidTarget, "'resource' must name exactly one resource of this server.") }
-        guard let scopes = Scope.parse(values("scope").first ?? "", allowsExtraSpaces: true) else {
+        guard let scopes = Scope.parseWithExtraSpaces(values("scope").first ?? "") else {
             throw OAuthFault(.invalidScope, "'scope' is malformed.")
         }
         return JudgedAuthorization(

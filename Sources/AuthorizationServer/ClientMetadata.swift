@@ -27,8 +27,7 @@ package struct ClientMetadata: Sendable, Equatable {
         }
         redirectURIs = uris
         if let scope = object["scope"], !scope.isNull {
-            guard let scopes = scope.stringValue.flatMap({ Scope.parse($0, allowsExtraSpaces: true) })
-            else { throw Self.unsupported }
+            guard let scopes = scope.stringValue.flatMap(Scope.parseWithExtraSpaces) else { throw Self.unsupported }
             self.scopes = scopes
         } else {
             scopes = []

@@ -6,13 +6,19 @@ package enum Scope {
     package static let maximumCount = 64
 
     /// The scope-tokens of a `scope` value without duplicates; nil if it is malformed.
-    ///
-    /// - Parameter allowsExtraSpaces: takes spaces at the ends, and several in a row, as some agents send them with a
-    ///   request for authorization or a registration.
-    package static func parse(_ text: String, allowsExtraSpaces: Bool = false) -> [String]? {
-        if text.utf8.isEmpty { return [] }
+    package static func parse(_ text: String) -> [String]? {
+        text.utf8.isEmpty ? [] : tokens(in: text.utf8.split(separator: 0x20, omittingEmptySubsequences: false))
+    }
+
+    /// The same, with spaces at the ends and several in a row, as some agents send them with a request for
+    /// authorization or a registration.
+    package static func parseWithExtraSpaces(_ text: String) -> [String]? {
+        tokens(in: text.utf8.split(separator: 0x20))
+    }
+
+    private static func tokens(in parts: [Substring.UTF8View]) -> [String]? {
         var result: [String] = []
-        for part in text.utf8.split(separator: 0x20, omittingEmptySubsequences: allowsExtraSpaces) {
+        for part in parts {
             guard let token = String(part), isScopeToken(token) else { return nil }
             if !contains(result, token) { result.append(token) }
             guard result.count <= maximumCount else { return nil }

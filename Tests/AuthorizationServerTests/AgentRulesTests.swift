@@ -38,14 +38,14 @@ import Testing
         ] as [(String, [String]?)])
     func scope(_ text: String, _ tokens: [String]?) {
         #expect(Scope.parse(text) == tokens)
-        #expect(Scope.parse(text, allowsExtraSpaces: true) == tokens)
+        #expect(Scope.parseWithExtraSpaces(text) == tokens)
     }
 
     @Test(
         "Spaces at the ends and several in a row are taken only where that is allowed", arguments: [" a", "a ", "a  b"])
     func spaces(_ text: String) {
         #expect(Scope.parse(text) == nil)
-        #expect(Scope.parse(text, allowsExtraSpaces: true) == (text.contains("b") ? ["a", "b"] : ["a"]))
+        #expect(Scope.parseWithExtraSpaces(text) == (text.contains("b") ? ["a", "b"] : ["a"]))
     }
 
     @Test("Scopes: asked, the resource's, the client's and the account's")
