@@ -25,28 +25,4 @@ extension Runtime {
             tenantID: tenantID, userID: userID, now: clock(), limit: limit)
         return records.map { SessionSnapshot(self.uses.apply(to: $0)) }
     }
-
-    // MARK: Ending
-
-    /// Ends a session for a caller with a proof for it. It may be called again for an ended session.
-    package func end(id: String, proof: SessionProof) async throws -> EndedSession {
-        try await end(id, .end(proof))
-    }
-
-    /// Ends a session for the gateway itself, without a proof.
-    /// - Returns: nil if there is no such session.
-    package func end(id: String) async throws -> EndedSession? {
-        do {
-            return try await end(id, .end(nil))
-        } catch let fault as SessionFault where fault == .mismatch {
-            return nil
-        }
-    }
-
-    private func end(_ id: String, _ event: SessionEvent) async throws -> EndedSession {
-        let (before, after) = try await keeper.apply(event, to: id)
-        let wasLive = before.state.isLive && after.state == .ended
-        if wasLive { audit(SessionAudit(.ended, SessionSnapshot(after))) }
-        return EndedSession(id: after.id, familyID: after.familyID, wasLive: wasLive)
-    }
 }

@@ -78,13 +78,3 @@ package struct IssuedSession: Sendable {
     /// The secret, to be sent to the client and not kept.
     package let secret: SessionSecret
 }
-
-/// The result of ending a session.
-package struct EndedSession: Sendable, Equatable {
-    /// The session's id.
-    package let id: String
-    /// The refresh family that it was home or guest of.
-    package let familyID: String?
-    /// False if it had ended or expired before.
-    package let wasLive: Bool
-}
