@@ -1,4 +1,5 @@
 import Answers
+import EdgeConfiguration
 import Encodings
 import HTTPTypes
 import SecurityGuard

@@ -2,6 +2,7 @@ import Answers
 import HTTPTypes
 import Runtime
 import SecurityGuard
+import SignIn
 
 /// `POST /api/session/{id}/extend`: prolongs the sockets and streams of a session that were opened with a token of
 /// another issuer, by a newer token of the same issuer and subject. Answers 204 and issues no token. Sockets that rest

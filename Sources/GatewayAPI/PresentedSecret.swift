@@ -2,6 +2,7 @@ import Answers
 import Encodings
 import Runtime
 import SecurityGuard
+import SignIn
 
 /// How requests prove who the caller is and which session is theirs.
 extension APICall {

@@ -1,3 +1,4 @@
+import Answers
 import Runtime
 
 /// How secrets are returned: as a browser's cookies, or in the body. A browser gets them as cookies, which its scripts

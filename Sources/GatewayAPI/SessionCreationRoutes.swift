@@ -1,3 +1,4 @@
+import Answers
 import Encodings
 import HTTPTypes
 import Runtime
