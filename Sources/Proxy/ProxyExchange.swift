@@ -68,8 +68,6 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     var leaseID: LeaseTable.ID?
     /// How many revocations there had been when the request was admitted.
     let revocationsBefore: UInt64
-    /// Whether a connection was asked for.
-    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     var asked: Int?
     /// Whether the lease has just ended, and the client alone is told of it.
@@ -257,9 +255,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
 
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried):
-            let isRetry = hasAskedForConnection
-            hasAskedForConnection = true
+        case .connect(let reuse, let tried, let isRetry):
             pool.lend(to: self, reuse, excluding: tried, only: terms.member, isRetry: isRetry)
         case .send(let part):
             if case .sendBody = part { deadline.arm(after: terms.timeout) }

@@ -44,8 +44,9 @@ package struct UpstreamAttempt {
 
     /// What the attempt asks for.
     package enum Action {
-        /// Get a connection to any upstream except those that were already tried.
-        case connect(Reuse, excluding: Set<Int>)
+        /// Get a connection to any upstream except those that were already tried. `isRetry` where one was asked for
+        /// before: such a try counts against the budget of retries.
+        case connect(Reuse, excluding: Set<Int>, isRetry: Bool)
         /// Send a part of the request on the connection, or flush it.
         case send(UnsentRequest.Action)
         /// Give the connection back, for reuse or to be closed.
@@ -67,6 +68,7 @@ package struct UpstreamAttempt {
 
     private let terms: Terms
     private var state = State.created
+    /// Whether the request has been sent on a connection that closed without an answer.
     private var isRetry = false
     /// The upstream that was asked last.
     private var member: Int?
@@ -188,7 +190,7 @@ package struct UpstreamAttempt {
         case .open: return unsent.next().map { .send($0) }
         case .connecting(let reuse, isAsked: false):
             state = .connecting(reuse, isAsked: true)
-            return .connect(reuse, excluding: tried)
+            return .connect(reuse, excluding: tried, isRetry: isRetry || !tried.isEmpty)
         case .releasing(let reuse, let retries):
             state = retries ? .connecting(.none, isAsked: false) : .done
             return .release(reuse: reuse)

@@ -21,8 +21,6 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private var isActing = false
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
-    /// Whether a connection was asked for.
-    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     private var asked: Int?
 
@@ -180,9 +178,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried):
-            let isRetry = hasAskedForConnection
-            hasAskedForConnection = true
+        case .connect(let reuse, let tried, let isRetry):
             pool.lend(to: self, reuse, excluding: tried, isRetry: isRetry)
         case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
         case .release(let reuse):

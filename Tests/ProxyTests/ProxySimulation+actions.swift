@@ -54,7 +54,8 @@ extension ProxySimulation {
 
     private mutating func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried):
+        case .connect(let reuse, let tried, let isRetry):
+            if isRetry == hasConnected { hasConnected = true } else { fault("a first try that is called another") }
             if current != nil { fault("two connections at once") }
             if tried.count > members { fault("\(tried.count) tried of \(members)") }
             if tried.count == members { return machine.noUpstreamLeft() }

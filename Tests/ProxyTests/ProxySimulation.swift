@@ -53,6 +53,8 @@ struct ProxySimulation {
     let members: Int
     var failed = 0
     var isConnectDue = false
+    /// Whether a connection was asked for.
+    var hasConnected = false
     var mayPool = true
     var isPaused = false
     var clientTakes = true

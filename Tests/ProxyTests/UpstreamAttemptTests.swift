@@ -30,7 +30,8 @@ import Testing
 
         private static func word(_ action: UpstreamAttempt.Action) -> String {
             switch action {
-            case .connect(let reuse, let tried): "connect \(reuse) \(tried.sorted())"
+            case .connect(let reuse, let tried, let isRetry):
+                "\(isRetry ? "retry" : "connect") \(reuse) \(tried.sorted())"
             case .send(.sendHead): "head"
             case .send(.sendBody(let part)): String(buffer: part)
             case .send(.sendEnd): "end"
@@ -82,11 +83,11 @@ import Testing
         switch (state, event) {
         case (.created, .start): return ["connect any []"]
         case (.connecting, .connected): return ["head", "flush"]
-        case (.connecting, .failed): return ["report refused 1", "connect none [1]"]
+        case (.connecting, .failed): return ["report refused 1", "retry none [1]"]
         // A failure is reported in every state of the attempt.
         case (_, .failed): return ["report refused 1"]
-        case (.fresh, .closed): return ["report upstream_closed 3", "release", "connect none []"]
-        case (.pooled, .closed): return ["release", "connect none []"]
+        case (.fresh, .closed): return ["report upstream_closed 3", "release", "retry none []"]
+        case (.pooled, .closed): return ["release", "retry none []"]
         case (.bodySent, .closed), (.begun, .closed): return ["report upstream_closed 3", "release"]
         case (.answering, .closed): return ["release"]
         case (_, .body): return isOpen ? ["more", "flush"] : []
@@ -112,7 +113,7 @@ import Testing
         var failure = attempt.happens(.closed)
         #expect((failure == nil) == isRepeatable)
         guard isRepeatable else { return #expect(attempt.act() == ["report upstream_closed 3", "release"]) }
-        #expect(attempt.act() == ["release", "connect none []"] && attempt.machine.isConnecting)
+        #expect(attempt.act() == ["release", "retry none []"] && attempt.machine.isConnecting)
         _ = attempt.happens(.connected)
         #expect(attempt.act() == ["head", "flush"])
         failure = attempt.happens(.closed)

@@ -48,7 +48,7 @@ import Testing
 
         private mutating func word(_ action: RelayMachine.Action) -> String {
             switch action {
-            case .upstream(.connect(_, let tried)): "connect \(tried.count)"
+            case .upstream(.connect(_, let tried, _)): "connect \(tried.count)"
             case .upstream(.send(.sendHead)): "head"
             case .upstream(.send(.flush)): "ask"
             case .upstream(.send): "body"
