@@ -70,12 +70,6 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     let revocationsBefore: UInt64
     /// The upstream that was asked last.
     var asked: Int?
-    /// Whether the lease has just ended, and the client alone is told of it.
-    private var isTelling = false
-    /// Whether the client was told that the answer ends, and its connection is still to be closed.
-    private var isCut = false
-    /// The connection to the upstream, to be given back once the clients of all leases that ended have been told.
-    private var abandoned: UpstreamConnection?
 
     /// False: the upstream answers `Expect: 100-continue`.
     package var wantsContinueFromGateway: Bool { false }
@@ -129,27 +123,11 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// is refused.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        isTelling = true
         act { $0.leaseEnded(Problem(endedBeforeUse: end)) }
-        isTelling = false
-    }
-
-    /// Telling a client takes a third of the work of closing its connection. The connections are closed when all
-    /// clients have been told.
-    private func abort() {
-        isCut = isTelling && writer.endSending()
-        if !isCut { writer.abortResponse() }
     }
 
     /// Closes what ``leaseEnded(_:)`` has left open: the client's connection and the one to the upstream.
-    package func settle() {
-        if isCut {
-            isCut = false
-            writer.abortResponse()
-        }
-        let connection = abandoned.take()
-        connection?.release(clean: false)
-    }
+    package func settle() { act { $0.settle() } }
 
     /// Only an answer that its lease ends is one that stays open.
     package var lastingKind: LastingKind? { leaseID != nil && machine.endsWithLease ? .stream : nil }
@@ -248,7 +226,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         case .takeLease: takeLease()
         case .settle: settleAll()
         case .finishAnswer: writer.finishResponse()
-        case .abortAnswer: abort()
+        case .abortAnswer: writer.abortResponse()
+        case .cutAnswer: if !writer.endSending() { machine.cannotCut() }
         case .respond(let problem): writer.respond(problem)
         }
     }
@@ -262,7 +241,7 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
             upstream?.send(part, head: terms.head, isChunked: isChunked)
         case .release(let reuse):
             let connection = upstream.take()
-            if isTelling { abandoned = connection } else { connection?.release(clean: reuse) }
+            connection?.release(clean: reuse)
         case .report(let fault, let member):
             if fault.isUpstreams { pool.faulted(member) }
             log.failed(pool.target(member), fault)

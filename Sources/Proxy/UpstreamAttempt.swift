@@ -62,6 +62,8 @@ package struct UpstreamAttempt {
         case open(isPooled: Bool)
         /// The connection is to be given back; then, where `retries`, another one is asked for.
         case releasing(reuse: Bool, retries: Bool)
+        /// The attempt is over, and its connection is kept until ``letGo()``.
+        case held
         /// There is no connection, and none will be asked for.
         case done
     }
@@ -93,7 +95,7 @@ package struct UpstreamAttempt {
     package var isConnecting: Bool {
         switch state {
         case .connecting, .releasing(_, retries: true): true
-        case .created, .open, .releasing, .done: false
+        case .created, .open, .releasing, .held, .done: false
         }
     }
 
@@ -170,9 +172,23 @@ package struct UpstreamAttempt {
         unsent.drop()
         switch state {
         case .open: state = .releasing(reuse: reuse, retries: false)
-        case .releasing: state = .releasing(reuse: false, retries: false)
+        case .releasing, .held: state = .releasing(reuse: false, retries: false)
         case .created, .connecting, .done: state = .done
         }
+    }
+
+    /// Ends the attempt and keeps its connection, to which nothing is sent any more, until ``letGo()``.
+    package mutating func hold() {
+        unsent.drop()
+        switch state {
+        case .open, .releasing, .held: state = .held
+        case .created, .connecting, .done: state = .done
+        }
+    }
+
+    /// Gives back a connection that ``hold()`` has kept, to be closed.
+    package mutating func letGo() {
+        if case .held = state { state = .releasing(reuse: false, retries: false) }
     }
 
     /// Hands the connection over to a new owner. Returns the bytes that have arrived after the answer's head.
@@ -194,7 +210,7 @@ package struct UpstreamAttempt {
         case .releasing(let reuse, let retries):
             state = retries ? .connecting(.none, isAsked: false) : .done
             return .release(reuse: reuse)
-        case .created, .connecting, .done: return nil
+        case .created, .connecting, .held, .done: return nil
         }
     }
 }

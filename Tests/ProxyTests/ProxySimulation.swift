@@ -60,6 +60,7 @@ struct ProxySimulation {
     var clientTakes = true
     var upstreamTakes = true
     var isInAction = false
+    var isLeaseOver = false
 
     // What the client saw.
     var answerStarted: Link?
