@@ -26,8 +26,8 @@ struct RelayMachine {
     enum Action {
         /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
-        /// The head of the final answer has arrived and may be passed on. Tell ``admissionEnded(_:)`` where what admitted
-        /// the upgrade is over: no part of the answer is passed on then.
+        /// The head of the final answer has arrived and may be passed on. Tell ``admissionEnded(_:)`` where what
+        /// admitted the upgrade is over: no part of the answer is passed on then.
         case answered(status: Int)
         /// Pass on the head of an answer other than `101`.
         indirect case startAnswer(ResponseHead)
