@@ -124,7 +124,8 @@ extension Problem {
         switch denial.code {
         case .rateLimited: self.init(.rateLimited, reason: "rate_limited", headers: retry)
         // The others are internal faults, which a client cannot correct.
-        default: self.init(.overloaded, reason: denial.code.rawValue, headers: retry)
+        case .intentUnknown, .contractMismatch, .contractExpired, .contractForged, .contractReplayed, .overloaded:
+            self.init(.overloaded, reason: denial.code.rawValue, headers: retry)
         }
     }
 }

@@ -26,7 +26,7 @@ extension ConnectionMachine {
     mutating func received(head: RequestHead, isWhole: Bool) {
         guard case .head = state, case .none = streamHead else { return }
         streamHead = .waiting(head)
-        hasStreamEnded = isWhole
+        streamInput = isWhole ? .ended(fault: nil) : .open
     }
 
     /// The head of a stream's request is malformed or too long. It is answered with a problem, like a malformed head of
@@ -44,8 +44,7 @@ extension ConnectionMachine {
     ///
     /// - Parameter fault: what is wrong with its trailers.
     mutating func receivedEnd(_ fault: WireError? = nil) {
-        hasStreamEnded = true
-        streamFault = fault
+        streamInput = .ended(fault: fault)
         guard case .lingering(var lingering) = state else { return }
         lingering.isInputComplete = true
         state = .lingering(lingering)
@@ -65,7 +64,7 @@ extension ConnectionMachine {
             if request.expectsTunnel, request.answer == .none {
                 close()
             } else if request.isBodyComplete, request.answer == .started(.stream) {
-                dueTimer = .moment
+                due = .arm(.moment)
             }
         case .head, .closed: break
         }
@@ -90,9 +89,9 @@ extension ConnectionMachine {
         if request.isBodyComplete {
             let isSilentStream = isInputClosed && request.answer == .started(.stream)
             // The upstream has a time limit of its own.
-            if !clientTakes || isSilentStream { close() } else { dueTimer = .idle }
+            if !clientTakes || isSilentStream { close() } else { due = .arm(.idle) }
         } else if request.isBodyPaused {
-            dueTimer = .idle
+            due = .arm(.idle)
         } else if request.hasExchange, request.answer == .none {
             var request = request
             request.fail(.bodyLate)
@@ -108,7 +107,7 @@ extension ConnectionMachine {
         isDraining = true
         switch state {
         case .head:
-            if isStream { close() } else if !hasBegun, !isInsideHead { dueTimer = .moment }
+            if isStream { close() } else if !hasBegun, !isInsideHead { due = .arm(.moment) }
         case .request(var request):
             request.keepsAlive = false
             state = .request(request)
@@ -119,14 +118,14 @@ extension ConnectionMachine {
     /// The connection is opened while the gateway stops: the same moment for its request. A stream has its request.
     mutating func openedWhileDraining() {
         isDraining = true
-        if !isStream { dueTimer = .moment }
+        if !isStream, case .head = state { due = .arm(.moment) }
     }
 
     /// The channel is closed or has failed. Nothing can be written any more.
     mutating func gone() {
         state = .closed
         inbound = ByteBuffer()
-        isCloseDue = false
+        due = .nothing
     }
 
     /// The last byte has been sent, after ``Action/finishOutput``. The writing side is closed next, and the client gets
@@ -136,8 +135,7 @@ extension ConnectionMachine {
         if isInputClosed || lingering.closesWithOutput || (isStream && lingering.isInputComplete) { return close() }
         lingering.isOutputClosed = true
         state = .lingering(lingering)
-        dueTimer = .moment
         // A stream has ended with its answer. A client that still sends gets a moment to notice.
-        isOutputCloseDue = !isStream
+        due = isStream ? .arm(.moment) : .closeOutput(isArmed: false)
     }
 }

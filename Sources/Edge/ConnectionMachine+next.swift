@@ -8,33 +8,20 @@ extension ConnectionMachine {
     /// The one action that is due; nil until something happens. To be called until it gives nil, after every event.
     /// Closing comes before everything else, then time limits, then what the state asks for.
     mutating func next() -> Action? {
-        if isCloseDue {
-            isCloseDue = false
-            return .close
-        }
-        if let timer = dueTimer {
-            dueTimer = nil
-            return .arm(timer)
-        }
-        if isOutputCloseDue {
-            isOutputCloseDue = false
-            return .closeOutput
-        }
+        if let action = takeDue() { return action }
         switch state {
-        case .head: return nextOfHead()
+        case .head(let isTimed): return nextOfHead(isTimed: isTimed)
         case .request(var request):
-            // Taken out while it is changed, so that it is not copied.
-            state = .closed
             let step = step(&request)
             state = .request(request)
             switch step {
-            case .wait: return dueTimer.take().map { .arm($0) }
+            // A part of the body that was dropped may have set the time limit again.
+            case .wait: return takeDue()
             case .act(let action): return action
             case .linger: return linger(isInputComplete: request.isBodyComplete)
             case .close:
                 close()
-                isCloseDue = false
-                return .close
+                return takeDue()
             case .nextHead:
                 beginHead()
                 return .arm(inbound.readableBytes > 0 ? .head : .idle)
@@ -43,7 +30,25 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func nextOfHead() -> Action? {
+    private mutating func takeDue() -> Action? {
+        switch due {
+        case .nothing: return nil
+        case .arm(let timer):
+            due = .nothing
+            return .arm(timer)
+        case .closeOutput(isArmed: false):
+            due = .closeOutput(isArmed: true)
+            return .arm(.moment)
+        case .closeOutput(isArmed: true):
+            due = .nothing
+            return .closeOutput
+        case .close:
+            due = .nothing
+            return .close
+        }
+    }
+
+    private mutating func nextOfHead(isTimed: Bool) -> Action? {
         if case .waiting(let head) = streamHead {
             streamHead = .none
             return begin(head)
@@ -61,8 +66,8 @@ extension ConnectionMachine {
         case .needMoreData:
             // The answers to earlier requests may not have been sent completely yet.
             if isInputClosed { return linger(isInputComplete: true) }
-            guard !isHeadTimed else { return nil }
-            isHeadTimed = true
+            guard !isTimed else { return nil }
+            state = .head(isTimed: true)
             // The moment that a new connection gets while the gateway stops is for the beginning of a head.
             return .arm(isDraining ? .head : .headAtMost)
         }
@@ -97,7 +102,7 @@ extension ConnectionMachine {
             case .data(let part):
                 request.isAwaitingContinue = false
                 if request.hasExchange { return .act(.giveBody(part)) }
-                dueTimer = .idle
+                due = .arm(.idle)
                 request.discardBudget -= part.readableBytes
                 if request.discardBudget < 0 { return .linger }
             case .end:
@@ -142,14 +147,13 @@ extension ConnectionMachine {
         case .stream:
             let count = min(inbound.readableBytes, Self.maxPart)
             if count > 0, let part = inbound.readSlice(length: count) { return .data(part) }
-            guard hasStreamEnded else { return .needMoreData }
-            return streamFault.map { .failed($0) } ?? .end
+            guard case .ended(let fault) = streamInput else { return .needMoreData }
+            return fault.map { .failed($0) } ?? .end
         }
     }
 
     private mutating func beginHead() {
-        state = .head
-        isHeadTimed = false
+        state = .head(isTimed: false)
         // The next bytes get a buffer of their own: the storage of this one belongs to the request that is over.
         if inbound.readableBytes == 0 { inbound = ByteBuffer() }
     }
@@ -168,7 +172,7 @@ extension ConnectionMachine {
     private mutating func linger(isInputComplete: Bool, closesWithOutput: Bool = false) -> Action {
         state = .lingering(Lingering(isInputComplete: isInputComplete, closesWithOutput: closesWithOutput))
         inbound = ByteBuffer()
-        dueTimer = nil
+        due = .nothing
         return .finishOutput
     }
 
@@ -177,8 +181,6 @@ extension ConnectionMachine {
         if case .closed = state { return }
         state = .closed
         inbound = ByteBuffer()
-        dueTimer = nil
-        isOutputCloseDue = false
-        isCloseDue = true
+        due = .close
     }
 }

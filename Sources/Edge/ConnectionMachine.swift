@@ -148,8 +148,8 @@ struct ConnectionMachine {
 
     /// What the bytes of the connection are at the moment.
     enum State {
-        /// Between two requests, or inside a head.
-        case head
+        /// Between two requests, or inside a head; `isTimed` where the time limit of the head that has begun is set.
+        case head(isTimed: Bool)
         case request(Request)
         /// The bytes belong to a ``Tunnel``.
         case tunnel
@@ -167,6 +167,22 @@ struct ConnectionMachine {
         indirect case waiting(RequestHead)
     }
 
+    /// How far the request of an HTTP/2 stream has come.
+    enum StreamInput {
+        case open
+        /// It is complete, or malformed by its trailers.
+        case ended(fault: WireError?)
+    }
+
+    /// What is due before anything that the state asks for.
+    enum Due {
+        case nothing
+        case arm(Timer)
+        /// Close the writing side, once the client's moment to close its own is set.
+        case closeOutput(isArmed: Bool)
+        case close
+    }
+
     /// The most bytes that are read of a body without an exchange.
     static let maxDiscarded = 256 * 1024
     /// The most bytes that are dropped while waiting for the client to close.
@@ -178,7 +194,7 @@ struct ConnectionMachine {
 
     /// Whether this is a stream of HTTP/2.
     let isStream: Bool
-    var state = State.head
+    var state = State.head(isTimed: false)
     var scanner: HeadScanner
     /// The bytes that have arrived and were not taken yet.
     var inbound = ByteBuffer()
@@ -186,21 +202,14 @@ struct ConnectionMachine {
     var body = BodySource.stream
     /// The head of an HTTP/2 stream's request, until it is dispatched.
     var streamHead = StreamHead.none
-    var hasStreamEnded = false
-    /// What is wrong with the trailers that ended it.
-    var streamFault: WireError?
+    var streamInput = StreamInput.open
     /// Whether the client has closed its side.
     var isInputClosed = false
     /// Whether the gateway is stopping.
     var isDraining = false
     /// Whether a request has been begun.
     var hasBegun = false
-    /// Whether the time limit of the head that has begun is set.
-    var isHeadTimed = false
-    var isCloseDue = false
-    var isOutputCloseDue = false
-    /// The deadline that is to be set with the next action.
-    var dueTimer: Timer?
+    var due = Due.nothing
 
     /// - Parameter isStream: whether this is a stream of HTTP/2, which carries one request whose head and body come
     ///   separately.

@@ -149,7 +149,7 @@ package struct Dispatcher {
         let (gate, opensSocket) = (Gate(snapshot.gate), request.opensSocket)
         loop.questions.ask(question) { answer in
             guard !deferred.isGone else { return }
-            if case .success(let admission) = answer { gate.remember(admission, answering: question) }
+            if case .success(let answer) = answer { gate.remember(answer, answering: question) }
             deferred.resolve(
                 run(stage) { stage throws(Problem) in
                     try stage.proceed(gate.confirm(answer.get(), opensSocket: opensSocket))

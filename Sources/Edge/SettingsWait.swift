@@ -22,13 +22,17 @@ final class SettingsWait: ChannelInboundHandler {
     /// The most bytes that are held: when there are more, all of them are passed on as they came.
     private let maxHeld: Int
 
+    private enum State {
+        /// No long head has come: all bytes are looked at and passed on.
+        case passing
+        /// A long head waits, with everything after it.
+        case holding(HeldHead)
+        /// The settings were acknowledged, or the waiting was given up: nothing waits any more.
+        case over
+    }
+
     private var borders = HTTP2FrameBorders()
-    /// A long head and the bytes that came after it.
-    private var held: ByteBuffer?
-    /// The head that is held, while it is not known whether it is too long.
-    private var undecided: HTTP2HeadBlock?
-    private var isOver = false
-    private var deadline: Scheduled<Void>?
+    private var state = State.passing
 
     /// How long to wait for the acknowledgement: longer than a round trip by satellite.
     static let patience = TimeAmount.seconds(2)
@@ -43,46 +47,52 @@ final class SettingsWait: ChannelInboundHandler {
     /// Bytes that are passed on keep their order and their number; only the acknowledgement may overtake a head that
     /// waits.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isOver else { return context.fireChannelRead(data) }
+        if isOver { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
         var out = context.channel.allocator.buffer(capacity: bytes.readableBytes + HTTP2FrameHeader.size)
         while !isOver, let piece = borders.next(&bytes) { take(piece, to: &out) }
-        if let all = held, isOver || all.readableBytes > maxHeld {
-            out.writeImmutableBuffer(all)
-            out.writeImmutableBuffer(borders.partial)
-            letGo()
+        if case .holding(let held) = state {
+            if held.bytes.readableBytes > maxHeld { letGo(to: &out) } else { startWaiting(held, context) }
         }
-        if held != nil, deadline == nil { startWaiting(context) }
         out.writeBuffer(&bytes)
         if out.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(out)) }
     }
 
+    /// Drops what is held.
     func channelInactive(context: ChannelHandlerContext) {
-        letGo()
+        end()
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { letGo() }
+    /// Drops what is held.
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
 
-    private func letGo() {
-        isOver = true
-        stopWaiting()
+    private var isOver: Bool {
+        if case .over = state { true } else { false }
     }
 
-    private func stopWaiting() {
-        held = nil
-        undecided = nil
-        deadline?.cancel()
-        deadline = nil
+    private func end() {
+        if case .holding(let held) = state { held.deadline?.cancel() }
+        state = .over
     }
 
-    private func startWaiting(_ context: ChannelHandlerContext) {
+    /// Passes on what is held, and from now on everything.
+    private func letGo(to out: inout ByteBuffer) {
+        if case .holding(let held) = state {
+            out.writeImmutableBuffer(held.bytes)
+            out.writeImmutableBuffer(borders.partial)
+        }
+        end()
+    }
+
+    private func startWaiting(_ held: HeldHead, _ context: ChannelHandlerContext) {
+        guard held.deadline == nil else { return }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        deadline = context.eventLoop.scheduleTask(in: Self.patience) {
+        held.deadline = context.eventLoop.scheduleTask(in: Self.patience) {
             let (wait, context) = bound.value
-            guard var all = wait.held else { return }
-            all.writeImmutableBuffer(wait.borders.partial)
-            wait.letGo()
+            guard case .holding = wait.state else { return }
+            var all = ByteBuffer()
+            wait.letGo(to: &all)
             context.fireChannelRead(wait.wrapInboundOut(all))
             context.fireChannelReadComplete()
         }
@@ -95,16 +105,14 @@ final class SettingsWait: ChannelInboundHandler {
             decide(with: part, to: &out)
         case .header(let frame, let bytes):
             if frame.kind == HTTP2FrameHeader.Kind.settings, frame.isAcknowledgement, frame.length == 0 {
-                isOver = true
                 out.writeImmutableBuffer(bytes)
-                return
+                return letGo(to: &out)
             }
-            if held == nil, frame.kind == HTTP2FrameHeader.Kind.headers {
+            if case .passing = state, frame.kind == HTTP2FrameHeader.Kind.headers {
                 if frame.length > Self.longest || !frame.endsHead {
-                    held = ByteBuffer()
+                    state = .holding(HeldHead())
                 } else if frame.length > Self.short {
-                    held = ByteBuffer()
-                    undecided = HTTP2HeadBlock(frame)
+                    state = .holding(HeldHead(HTTP2HeadBlock(frame)))
                 }
             }
             pass(bytes, to: &out)
@@ -112,20 +120,36 @@ final class SettingsWait: ChannelInboundHandler {
     }
 
     private func pass(_ bytes: ByteBuffer, to out: inout ByteBuffer) {
-        if held == nil { out.writeImmutableBuffer(bytes) } else { held?.writeImmutableBuffer(bytes) }
+        if case .holding(let held) = state {
+            held.bytes.writeImmutableBuffer(bytes)
+        } else {
+            out.writeImmutableBuffer(bytes)
+        }
     }
 
     /// Passes on a head that turns out not to be too long.
     private func decide(with part: ByteBuffer, to out: inout ByteBuffer) {
-        guard undecided?.append(part) == true, let fits = undecided?.fits(in: HPACKDecoder.defaultMaxHeaderListSize)
-        else {
-            return
-        }
-        undecided = nil
-        guard fits, let held else { return }
-        out.writeImmutableBuffer(held)
-        stopWaiting()
+        guard case .holding(let held) = state, held.undecided?.append(part) == true,
+            let fits = held.undecided?.fits(in: HPACKDecoder.defaultMaxHeaderListSize)
+        else { return }
+        held.undecided = nil
+        guard fits else { return }
+        out.writeImmutableBuffer(held.bytes)
+        held.deadline?.cancel()
+        state = .passing
     }
+}
+
+/// A long head that waits, and the bytes that came after it. An object, so that bytes are added without a copy of those
+/// that are there.
+private final class HeldHead {
+    var bytes = ByteBuffer()
+    /// The head, while it is not known whether it is too long.
+    var undecided: HTTP2HeadBlock?
+    /// The end of the wait; set at the end of the read with which it began.
+    var deadline: Scheduled<Void>?
+
+    init(_ undecided: HTTP2HeadBlock? = nil) { self.undecided = undecided }
 }
 
 /// The field block of a HEADERS frame that arrives in pieces (RFC 9113 section 6.2).

@@ -9,8 +9,8 @@ import Synchronization
 /// and answers that are there together come back together: where the store is a file, a change of threads takes longer
 /// than an answer. Confined to its loop.
 package final class StoreQuestions {
-    /// What the store's answer leads to: an admission, or the refusal of the request.
-    package typealias Answer = Result<Admission, Problem>
+    /// What the store's answer leads to: an admission that the gate has to confirm, or the refusal of the request.
+    package typealias Answer = Result<UnconfirmedAdmission, Problem>
 
     private let loop: any EventLoop
     private var number: UInt64 = 0

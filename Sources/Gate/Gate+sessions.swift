@@ -145,11 +145,12 @@ extension Gate {
     }
 
     /// Judges again what may have changed while the store was asked: a token that was good then may be revoked by now,
-    /// and the feed may have fallen silent.
+    /// and the feed may have fallen silent. Nothing else makes an admission of the store's answer.
     ///
-    /// - Parameter admission: the store's answer.
+    /// - Parameter answer: what ``StoreQuestion/answer()`` has returned.
     /// - Throws: the refusal.
-    package func confirm(_ admission: Admission, opensSocket: Bool) throws(Problem) -> Admission {
+    package func confirm(_ answer: UnconfirmedAdmission, opensSocket: Bool) throws(Problem) -> Admission {
+        let admission = answer.admission
         if let principal = admission.principal, memory.securityGuard.isRevoked(principal) {
             throw Problem(.invalidToken, reason: "revoked")
         }

@@ -32,12 +32,12 @@ package struct StoreQuestion: Sendable {
         await profiles.load(contentsOf: accounts.filter { $0.profiles === profiles }.map { $0.userID })
     }
 
-    /// Asks the store.
+    /// Asks the store. Only ``Gate/confirm(_:opensSocket:)`` makes an admission of its answer.
     ///
     /// - Throws: the refusal; `store_unavailable` where the store did not answer.
-    package func answer() async throws(Problem) -> Admission {
+    package func answer() async throws(Problem) -> UnconfirmedAdmission {
         do {
-            return try await ask()
+            return UnconfirmedAdmission(try await ask())
         } catch {
             throw Problem.from(error)
         }

@@ -33,8 +33,9 @@ extension Gate {
     }
 
     /// Keeps what the store has said about a personal access token, so that it is not asked again for each request.
-    package func remember(_ admission: Admission, answering question: StoreQuestion) {
-        guard let token = question.personalToken, let principal = admission.principal else { return }
+    /// An answer that is not confirmed may be kept: whether a token is revoked is judged anew when it is remembered.
+    package func remember(_ answer: UnconfirmedAdmission, answering question: StoreQuestion) {
+        guard let token = question.personalToken, let principal = answer.admission.principal else { return }
         memory.tokens.keep(personalToken: token, principal, now: memory.now())
     }
 }

@@ -68,16 +68,8 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     var leaseID: LeaseTable.ID?
     /// How many revocations there had been when the request was admitted.
     let revocationsBefore: UInt64
-    /// Whether a connection was asked for.
-    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     var asked: Int?
-    /// Whether the lease has just ended, and the client alone is told of it.
-    private var isTelling = false
-    /// Whether the client was told that the answer ends, and its connection is still to be closed.
-    private var isCut = false
-    /// The connection to the upstream, to be given back once the clients of all leases that ended have been told.
-    private var abandoned: UpstreamConnection?
 
     /// False: the upstream answers `Expect: 100-continue`.
     package var wantsContinueFromGateway: Bool { false }
@@ -131,27 +123,11 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     /// is refused.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        isTelling = true
         act { $0.leaseEnded(Problem(endedBeforeUse: end)) }
-        isTelling = false
-    }
-
-    /// Telling a client takes a third of the work of closing its connection. The connections are closed when all
-    /// clients have been told.
-    private func abort() {
-        isCut = isTelling && writer.endSending()
-        if !isCut { writer.abortResponse() }
     }
 
     /// Closes what ``leaseEnded(_:)`` has left open: the client's connection and the one to the upstream.
-    package func settle() {
-        if isCut {
-            isCut = false
-            writer.abortResponse()
-        }
-        let connection = abandoned.take()
-        connection?.release(clean: false)
-    }
+    package func settle() { act { $0.settle() } }
 
     /// Only an answer that its lease ends is one that stays open.
     package var lastingKind: LastingKind? { leaseID != nil && machine.endsWithLease ? .stream : nil }
@@ -250,23 +226,22 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         case .takeLease: takeLease()
         case .settle: settleAll()
         case .finishAnswer: writer.finishResponse()
-        case .abortAnswer: abort()
+        case .abortAnswer: writer.abortResponse()
+        case .cutAnswer: if !writer.endSending() { machine.cannotCut() }
         case .respond(let problem): writer.respond(problem)
         }
     }
 
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried):
-            let isRetry = hasAskedForConnection
-            hasAskedForConnection = true
+        case .connect(let reuse, let tried, let isRetry):
             pool.lend(to: self, reuse, excluding: tried, only: terms.member, isRetry: isRetry)
         case .send(let part):
             if case .sendBody = part { deadline.arm(after: terms.timeout) }
             upstream?.send(part, head: terms.head, isChunked: isChunked)
         case .release(let reuse):
             let connection = upstream.take()
-            if isTelling { abandoned = connection } else { connection?.release(clean: reuse) }
+            connection?.release(clean: reuse)
         case .report(let fault, let member):
             if fault.isUpstreams { pool.faulted(member) }
             log.failed(pool.target(member), fault)

@@ -5,15 +5,13 @@ import HTTPWire
 extension ProxyMachine {
     /// The next action of an exchange that has a connection: it passes the answer on, as far as it has come.
     mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
-        if judgedHead != nil { return nil }
-        if let head = passedHead.take() { return start(head) }
         switch attempt.answer.next(takesBody: clientTakes) {
         case .interim(let head): return .sendInterim(head)
         case .start(let head):
             flow.expects(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
             // A stream's lease is looked at first.
-            guard terms.isJudged || flow.isStream else { return start(head) }
-            judgedHead = head
+            guard terms.isJudged || flow.isStream else { return startAnswer(head) }
+            phase = .judging(head)
             return .judgeAnswer(head)
         case .part(let part):
             flow.passedPart()
@@ -30,7 +28,7 @@ extension ProxyMachine {
         return next(clientTakes: clientTakes, upstreamTakes: true)
     }
 
-    private mutating func start(_ head: ResponseHead) -> Action {
+    mutating func startAnswer(_ head: ResponseHead) -> Action {
         flow.started()
         return .startAnswer(head)
     }

@@ -51,20 +51,35 @@ struct ProxyMachine {
         case finishAnswer
         /// End the client's connection, or its stream of HTTP/2, without completing the answer.
         case abortAnswer
+        /// Show the client that the answer ends here, and leave its connection open until ``settle()``. Tell
+        /// ``cannotCut()`` where that can't be done.
+        case cutAnswer
         /// Answer with a problem. No part of the upstream's answer has been passed on.
         case respond(Problem)
     }
 
-    private enum Phase {
+    // What is large is indirect, so that copying the machine's phase costs little.
+    enum Phase {
         case created
         case running
-        case over(Ending)
+        /// The answer's head is being judged.
+        indirect case judging(ResponseHead)
+        /// It was judged and may be passed on.
+        indirect case judged(ResponseHead)
+        /// Deadline and lease are to be given back.
+        case ending(Ending)
+        /// They were, and the client is to see how it ends.
+        case settled(Ending)
+        /// The lease has ended the answer: the client can see that, and its connection is still open.
+        case cut
+        case over
     }
 
     enum Ending {
         case complete
-        case fail(Problem)
+        indirect case fail(Problem)
         case abort
+        case cut
         case gone
     }
 
@@ -72,19 +87,11 @@ struct ProxyMachine {
     static let maxHeld = 64 * 1024
 
     let terms: Terms
-    private var phase = Phase.created
+    var phase = Phase.created
     var attempt: UpstreamAttempt
     var flow = AnswerFlow()
     private var receivedBytes: Int64 = 0
     private var isBodyPaused = false
-    /// The head that is being judged.
-    var judgedHead: ResponseHead?
-    /// The head that was judged and may be passed on.
-    var passedHead: ResponseHead?
-
-    // The ending.
-    private var isSettled = false
-    private var hasGivenEnd = false
 
     init(_ terms: Terms) {
         self.terms = terms
@@ -129,7 +136,7 @@ struct ProxyMachine {
     /// A part of the request's body. More than the limit is 413 and more than was announced 400; that part is not
     /// forwarded.
     mutating func received(body: ByteBuffer) {
-        if case .over = phase { return }
+        if hasEnded { return }
         // No bytes come after a body's end. If there were any, the upstream would take them for another request.
         if attempt.unsent.isComplete { return }
         receivedBytes += Int64(body.readableBytes)
@@ -143,7 +150,7 @@ struct ProxyMachine {
 
     /// The body is complete. One that is shorter than announced is 400.
     mutating func receivedEnd() {
-        if case .over = phase { return }
+        if hasEnded { return }
         if case .length(let announced) = terms.framing, receivedBytes != announced {
             return fail(Problem(.badMessage, reason: "body_length"))
         }
@@ -162,29 +169,21 @@ struct ProxyMachine {
 
     /// The head may be passed on, or the client is refused.
     mutating func answerJudged(_ refusal: Problem?) {
-        guard case .running = phase, let head = judgedHead.take() else { return }
-        if let refusal { fail(refusal) } else { passedHead = head }
+        guard case .judging(let head) = phase else { return }
+        if let refusal { fail(refusal) } else { phase = .judged(head) }
     }
 
     mutating func leaseTaken() { flow.isLeaseHeld = true }
 
-    /// The lease is over. An answer that has begun is aborted, so that the client can see that it is incomplete; in the
-    /// place of one that has not, the client gets the refusal.
-    mutating func leaseEnded(_ refusal: Problem) {
-        flow.isLeaseHeld = false
-        end(flow.hasStarted ? .abort : .fail(refusal))
-    }
-
     mutating func upstreamReceived(_ bytes: ByteBuffer) {
-        if case .over = phase { return }
-        attempt.answer.received(bytes)
+        if !hasEnded { attempt.answer.received(bytes) }
     }
 
     mutating func upstreamReceivedAll() { attempt.answer.receivedAll() }
 
     /// The upstream closed its side or failed. The connection can't be used any more.
     mutating func upstreamClosed(_ fault: UpstreamFault, isBroken: Bool) {
-        guard case .running = phase, let reason = attempt.closed(fault, isBroken: isBroken) else { return }
+        guard isRunning, let reason = attempt.closed(fault, isBroken: isBroken) else { return }
         fail(Problem(.upstreamUnavailable, reason: reason))
     }
 
@@ -192,10 +191,10 @@ struct ProxyMachine {
     /// Connecting and waiting for the answer's head end with 504, a judgement that does not come with 503, and an
     /// answer that has begun is aborted.
     mutating func deadlinePassed(clientTakes: Bool, upstreamTakes: Bool) -> Bool {
-        guard case .running = phase else { return false }
+        guard isRunning else { return false }
         if attempt.isConnecting {
             fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason))
-        } else if judgedHead != nil {
+        } else if case .judging = phase {
             fail(Problem(.storeUnavailable, reason: "answer_not_judged"))
         } else if attempt.answer.hasStarted {
             // A client that is slow to read has a time limit of its own; and a stream under a lease may be silent.
@@ -217,9 +216,27 @@ struct ProxyMachine {
 
     /// Whether more bytes of the upstream can be processed now.
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
-        guard case .running = phase, attempt.answer.hasStarted else { return true }
-        if judgedHead != nil { return false }
-        return clientTakes && !attempt.answer.holdsPart
+        switch phase {
+        case .judging: false
+        case .running, .judged: !attempt.answer.hasStarted || (clientTakes && !attempt.answer.holdsPart)
+        case .created, .ending, .settled, .cut, .over: true
+        }
+    }
+
+    /// Whether the exchange has begun and no ending has been decided.
+    private var isRunning: Bool {
+        switch phase {
+        case .running, .judging, .judged: true
+        case .created, .ending, .settled, .cut, .over: false
+        }
+    }
+
+    /// Whether an ending has been decided.
+    var hasEnded: Bool {
+        switch phase {
+        case .created, .running, .judging, .judged: false
+        case .ending, .settled, .cut, .over: true
+        }
     }
 
     /// Whether everything that ends the lease ends the answer, and not only a revocation.
@@ -242,11 +259,19 @@ struct ProxyMachine {
     mutating func next(clientTakes: Bool, upstreamTakes: Bool) -> Action? {
         if let action = attempt.next() { return .upstream(action) }
         switch phase {
-        case .created: return nil
-        case .over(let ending): return nextOfEnding(ending)
+        case .created, .cut, .over: return nil
         case .running:
             if let action = nextOfBodyFlow(upstreamTakes) { return action }
             return attempt.isConnecting ? nil : nextOfAnswer(clientTakes)
+        case .judging: return nextOfBodyFlow(upstreamTakes)
+        case .judged(let head):
+            if let action = nextOfBodyFlow(upstreamTakes) { return action }
+            phase = .running
+            return startAnswer(head)
+        case .ending(let ending):
+            phase = .settled(ending)
+            return .settle
+        case .settled(let ending): return show(ending)
         }
     }
 
@@ -257,27 +282,4 @@ struct ProxyMachine {
         isBodyPaused = isFull
         return isFull ? .pauseBody : .resumeBody
     }
-
-    private mutating func nextOfEnding(_ ending: Ending) -> Action? {
-        if !isSettled {
-            isSettled = true
-            return .settle
-        }
-        guard !hasGivenEnd else { return nil }
-        hasGivenEnd = true
-        switch ending {
-        case .complete: return .finishAnswer
-        case .fail(let problem): return .respond(problem)
-        case .abort: return .abortAnswer
-        case .gone: return nil
-        }
-    }
-
-    mutating func end(_ ending: Ending, reuse: Bool = false) {
-        if case .over = phase { return }
-        phase = .over(ending)
-        attempt.end(reuse: reuse)
-    }
-
-    mutating func fail(_ problem: Problem) { end(.fail(problem)) }
 }

@@ -44,8 +44,9 @@ package struct UpstreamAttempt {
 
     /// What the attempt asks for.
     package enum Action {
-        /// Get a connection to any upstream except those that were already tried.
-        case connect(Reuse, excluding: Set<Int>)
+        /// Get a connection to any upstream except those that were already tried. `isRetry` where one was asked for
+        /// before: such a try counts against the budget of retries.
+        case connect(Reuse, excluding: Set<Int>, isRetry: Bool)
         /// Send a part of the request on the connection, or flush it.
         case send(UnsentRequest.Action)
         /// Give the connection back, for reuse or to be closed.
@@ -61,12 +62,15 @@ package struct UpstreamAttempt {
         case open(isPooled: Bool)
         /// The connection is to be given back; then, where `retries`, another one is asked for.
         case releasing(reuse: Bool, retries: Bool)
+        /// The attempt is over, and its connection is kept until ``letGo()``.
+        case held
         /// There is no connection, and none will be asked for.
         case done
     }
 
     private let terms: Terms
     private var state = State.created
+    /// Whether the request has been sent on a connection that closed without an answer.
     private var isRetry = false
     /// The upstream that was asked last.
     private var member: Int?
@@ -91,7 +95,7 @@ package struct UpstreamAttempt {
     package var isConnecting: Bool {
         switch state {
         case .connecting, .releasing(_, retries: true): true
-        case .created, .open, .releasing, .done: false
+        case .created, .open, .releasing, .held, .done: false
         }
     }
 
@@ -168,9 +172,23 @@ package struct UpstreamAttempt {
         unsent.drop()
         switch state {
         case .open: state = .releasing(reuse: reuse, retries: false)
-        case .releasing: state = .releasing(reuse: false, retries: false)
+        case .releasing, .held: state = .releasing(reuse: false, retries: false)
         case .created, .connecting, .done: state = .done
         }
+    }
+
+    /// Ends the attempt and keeps its connection, to which nothing is sent any more, until ``letGo()``.
+    package mutating func hold() {
+        unsent.drop()
+        switch state {
+        case .open, .releasing, .held: state = .held
+        case .created, .connecting, .done: state = .done
+        }
+    }
+
+    /// Gives back a connection that ``hold()`` has kept, to be closed.
+    package mutating func letGo() {
+        if case .held = state { state = .releasing(reuse: false, retries: false) }
     }
 
     /// Hands the connection over to a new owner. Returns the bytes that have arrived after the answer's head.
@@ -188,11 +206,11 @@ package struct UpstreamAttempt {
         case .open: return unsent.next().map { .send($0) }
         case .connecting(let reuse, isAsked: false):
             state = .connecting(reuse, isAsked: true)
-            return .connect(reuse, excluding: tried)
+            return .connect(reuse, excluding: tried, isRetry: isRetry || !tried.isEmpty)
         case .releasing(let reuse, let retries):
             state = retries ? .connecting(.none, isAsked: false) : .done
             return .release(reuse: reuse)
-        case .created, .connecting, .done: return nil
+        case .created, .connecting, .held, .done: return nil
         }
     }
 }

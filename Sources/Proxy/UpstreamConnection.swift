@@ -16,8 +16,8 @@ package protocol UpstreamUser: AnyObject {
     var wantsUpstreamBytes: Bool { get }
 }
 
-/// One connection to an upstream: lent to one exchange at a time. Confined to its event loop, which is that of the
-/// client it is lent for.
+/// One connection to an upstream, lent to one exchange at a time: does what ``UpstreamConnectionMachine`` decides.
+/// Confined to its event loop, which is that of the client it is lent for.
 package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHandler, Flushable, DirectWriter {
     /// Bytes of the upstream.
     package typealias InboundIn = ByteBuffer
@@ -33,21 +33,12 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
     private let pool: UpstreamPool
     private var context: ChannelHandlerContext?
     private var user: (any UpstreamUser)?
+    private var machine = UpstreamConnectionMachine()
     private var isReadPending = false
-    /// Whether it is not closed, according to the last events; asking the channel would cost more.
-    package private(set) var isOpen = true
-    /// Whether it ended by a fault, a reset for example, and not by the upstream's orderly close.
-    package private(set) var isBroken = false
-    /// The fault.
-    package private(set) var fault: (any Error)?
     /// Since when it has been idle.
     package var idleSince = NIODeadline.now()
     /// Whether its use counts towards the limit of requests at its upstream.
     var isCounted = false
-    /// Whether anything of a request has been flushed since it was made or given back.
-    private var hasAsked = false
-    /// Whether the flush that waits is of the current user. That of the one before may still be waiting.
-    private var asksWithFlush = false
 
     /// - Parameter socket: the channel's socket, where it is known.
     package init(
@@ -60,25 +51,30 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
         self.member = member
     }
 
+    /// Whether it is not closed, according to the last events; asking the channel would cost more.
+    package var isOpen: Bool { machine.isOpen }
+    /// The fault by which it ended, a reset for example; nil where it is open or the upstream has closed it in order.
+    package var fault: (any Error)? { machine.fault }
+    /// Whether it ended by a fault.
+    package var isBroken: Bool { machine.fault != nil }
+
     /// Whether the upstream takes bytes, according to the last event.
     package private(set) var isWritable = true
-    private var isFlushPending = false
     /// All bytes for the upstream are written through this.
     package var output: DirectOutput
 
     /// Gives the connection to `user`, which gets all calls from here on.
     package func lend(to user: any UpstreamUser) {
         self.user = user
+        machine.lend()
         resumeReading()
     }
 
     /// Ends its use. A clean connection goes back to the pool, any other is closed.
     package func release(clean: Bool) {
-        guard user != nil else { return }
+        guard machine.release() else { return }
         user = nil
         if clean {
-            hasAsked = false
-            asksWithFlush = false
             pool.giveBack(self)
             resumeReading()
         } else {
@@ -109,22 +105,18 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     /// Flushes once the loop has processed everything that has arrived.
     package func flush() {
-        asksWithFlush = true
-        guard !isFlushPending else { return }
-        isFlushPending = true
-        pool.flushes.add(self)
+        if machine.flush() { pool.flushes.add(self) }
     }
 
     /// To be called by the loop's ``FlushQueue``.
     package func flushNow() {
-        isFlushPending = false
-        if asksWithFlush { hasAsked = true }
+        machine.flushed()
         if let context { flushOutput(context) }
     }
 
     /// Closes at once. Bytes that have not been flushed are lost.
     package func close() {
-        isOpen = false
+        machine.close()
         channel.close(promise: nil)
     }
 
@@ -158,17 +150,16 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     /// Gives bytes to the user. A connection on which bytes come that no request has asked for is closed.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard let user else {
-            // Bytes that were not asked for must not be taken for the next exchange's answer.
+        switch machine.received() {
+        case .give: user?.upstreamReceived(unwrapInboundIn(data))
+        case .closeIdle:
             pool.forget(self)
-            return close()
-        }
-        guard hasAsked else {
-            // They came before the request was sent, so they can't be its answer.
             close()
-            return user.upstreamClosed()
+        case .closeLent:
+            close()
+            user?.upstreamClosed()
+        case .drop: break
         }
-        user.upstreamReceived(unwrapInboundIn(data))
     }
 
     /// A burst of reads is over.
@@ -186,16 +177,17 @@ package final class UpstreamConnection: ChannelInboundHandler, ChannelOutboundHa
 
     /// The upstream has closed: the user is told, and an idle connection leaves the pool.
     package func channelInactive(context: ChannelHandlerContext) {
-        isOpen = false
-        if let user { user.upstreamClosed() } else { pool.forget(self) }
+        switch machine.closed() {
+        case .tellUser: user?.upstreamClosed()
+        case .forget: pool.forget(self)
+        case .none: break
+        }
         context.fireChannelInactive()
     }
 
     /// Keeps the first error as the cause, and closes.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        isOpen = false
-        isBroken = true
-        fault = fault ?? error
+        machine.failed(error)
         context.close(promise: nil)
     }
 }

@@ -3,6 +3,7 @@
 /// Nearly every event asks for at most one action, and that is kept without allocating.
 struct ActionList<Action>: Sequence {
     private var first: Action?
+    /// Those after it; all of them in a list that was written as an array.
     private var others: [Action] = []
 
     /// No action; allocates nothing.
@@ -14,7 +15,13 @@ struct ActionList<Action>: Sequence {
 
     /// The action comes after those that are in the list. The second one allocates.
     mutating func append(_ action: Action) {
-        if first == nil { first = action } else { others.append(action) }
+        if first == nil, others.isEmpty { first = action } else { others.append(action) }
+    }
+
+    /// Calls `perform` with each action in order. Unlike an iterator, it copies no list.
+    func carryOut(_ perform: (Action) -> Void) {
+        if let first { perform(first) }
+        for action in others { perform(action) }
     }
 
     struct Iterator: IteratorProtocol {
@@ -22,9 +29,13 @@ struct ActionList<Action>: Sequence {
         fileprivate var position = -1
 
         mutating func next() -> Action? {
+            if position < 0 {
+                position = 0
+                if let first = list.first { return first }
+            }
+            guard position < list.others.count else { return nil }
             defer { position += 1 }
-            if position < 0 { return list.first }
-            return position < list.others.count ? list.others[position] : nil
+            return list.others[position]
         }
     }
 
@@ -32,7 +43,5 @@ struct ActionList<Action>: Sequence {
 }
 
 extension ActionList: ExpressibleByArrayLiteral {
-    init(arrayLiteral actions: Action...) {
-        for action in actions { append(action) }
-    }
+    init(arrayLiteral actions: Action...) { others = actions }
 }

@@ -21,8 +21,6 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     private var isActing = false
     private var upstream: UpstreamConnection?
     private var leaseID: LeaseTable.ID?
-    /// Whether a connection was asked for.
-    private var hasAskedForConnection = false
     /// The upstream that was asked last.
     private var asked: Int?
 
@@ -55,8 +53,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         deadline.arm(after: terms.timeout, for: self)
         // Before the upstream is asked, so that what ends the session meanwhile refuses the upgrade.
         takeLease()
-        machine.start()
-        act()
+        act { $0.start() }
     }
 
     /// Does nothing: an upgrade has no body. The connection holds the bytes after the request for the socket, or drops
@@ -73,16 +70,14 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     /// Gives the upstream and the reservation up.
     package func clientGone() {
-        machine.clientGone()
-        act()
+        act { $0.clientGone() }
     }
 
     /// Before the upstream has answered, the upgrade is refused. An answer that was passed on in place of a 101 is
     /// aborted.
     package func leaseEnded(_ end: LeaseEnd) {
         leaseID = nil
-        machine.leaseEnded(Problem(endedBeforeUse: end))
-        act()
+        act { $0.leaseEnded(Problem(endedBeforeUse: end)) }
     }
 
     /// The upstream's time is over: 504 before its answer has begun, an aborted answer after that. It gets as much time
@@ -111,66 +106,63 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
     /// One member could not be reached: the machine asks for another.
     package func failedToConnect(to member: Int, _ fault: UpstreamFault) {
         writer.upstreamNotReached(pool.target(member).place)
-        machine.failedToConnect(to: member, fault)
-        act()
+        act { $0.failedToConnect(to: member, fault) }
     }
 
     /// Every member was tried: 502.
-    package func noUpstreamLeft() {
-        machine.noUpstreamLeft()
-        act()
-    }
+    package func noUpstreamLeft() { act { $0.noUpstreamLeft() } }
 
     /// Every member has as many requests or connections as it may: 503.
-    package func upstreamsAreFull() {
-        machine.upstreamsAreFull()
-        act()
-    }
+    package func upstreamsAreFull() { act { $0.upstreamsAreFull() } }
 
     /// Whether the client and the machine take more of the answer now.
     package var wantsUpstreamBytes: Bool { machine.wantsUpstreamBytes(clientTakes: writer.isClientWritable) }
 
     /// Bytes of the answer, as they came.
-    package func upstreamReceived(_ bytes: ByteBuffer) {
-        machine.upstreamReceived(bytes)
-        act()
-    }
+    package func upstreamReceived(_ bytes: ByteBuffer) { act { $0.upstreamReceived(bytes) } }
 
     /// A burst of reads is over.
-    package func upstreamReceivedAll() {
-        machine.upstreamReceivedAll()
-        act()
-    }
+    package func upstreamReceivedAll() { act { $0.upstreamReceivedAll() } }
 
     /// Does nothing: the head is all that is sent before the socket is open.
     package func upstreamBecameWritable() {}
 
     /// The upstream has closed or failed: the upgrade is refused with 502, or the answer ends.
     package func upstreamClosed() {
-        machine.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true)
-        act()
+        act { $0.upstreamClosed(UpstreamFault(closedBy: upstream?.fault), isBroken: upstream?.isBroken ?? true) }
     }
 
     // MARK: Actions
 
-    /// Carries out the actions that are due, after every event. An action that causes a callback only adds an event.
-    private func act() {
-        guard !isActing else { return }
+    /// Does what is due.
+    private func act() { act { _ in } }
+
+    /// Tells the machine of an event and does what follows. Within an action it only tells the machine.
+    ///
+    /// The event and the first question for actions share one access to the machine, since each access is checked for
+    /// exclusivity at run time.
+    private func act(_ event: (inout RelayMachine) -> Void) {
+        guard !isActing else { return event(&machine) }
         isActing = true
-        while let action = machine.next(clientTakes: writer.isClientWritable) { perform(action) }
+        var next = machine.next(after: event, clientTakes: writer.isClientWritable)
+        while let action = next {
+            perform(action)
+            next = machine.next(clientTakes: writer.isClientWritable)
+        }
         isActing = false
     }
 
     private func perform(_ action: RelayMachine.Action) {
         switch action {
         case .upstream(let action): perform(action)
+        case .answered(let status): answered(status)
         case .startAnswer(let head): startAnswer(head)
         case .sendAnswer(let part):
             deadline.arm(after: terms.timeout)
             writer.sendBody(part)
         case .flushAnswer: writer.flushResponse()
         case .takeLease: takeLease()
-        case .settle(let keepsReservation): settleAll(keepsReservation: keepsReservation)
+        case .settle: settleAll()
         case .open(let head, let early): open(head, early)
         case .finishAnswer: writer.finishResponse()
         case .abortAnswer: writer.abortResponse()
@@ -180,9 +172,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     private func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried):
-            let isRetry = hasAskedForConnection
-            hasAskedForConnection = true
+        case .connect(let reuse, let tried, let isRetry):
             pool.lend(to: self, reuse, excluding: tried, isRetry: isRetry)
         case .send(let part): upstream?.send(part, head: terms.head, isChunked: false)
         case .release(let reuse):
@@ -199,10 +189,13 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         leaseID.flatMap(leases.endBeforeUse(of:)).map(Problem.init(endedBeforeUse:))
     }
 
-    private func startAnswer(_ head: ResponseHead) {
+    private func answered(_ status: Int) {
         writer.upstreamAnswered()
-        if let asked { pool.answered(asked, status: head.status) }
-        if let refusal = refusalBeforeUse { return machine.admissionEnded(refusal) }
+        if let asked { pool.answered(asked, status: status) }
+        if let refusal = refusalBeforeUse { machine.admissionEnded(refusal) }
+    }
+
+    private func startAnswer(_ head: ResponseHead) {
         deadline.arm(after: terms.timeout)
         let out = ResponseFilter.head(
             of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: writer.date)
@@ -215,13 +208,8 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
         machine.leaseTaken()
     }
 
-    private func settleAll(keepsReservation: Bool) {
+    private func settleAll() {
         deadline.cancel()
-        if !keepsReservation { giveBack() }
-    }
-
-    /// The lease, and the reservation.
-    private func giveBack() {
         if let leaseID { leases.remove(leaseID) }
         leaseID = nil
         terms.reservation?.leave()
@@ -229,13 +217,7 @@ package final class RelayExchange: Exchange, UpstreamUser, UpstreamSeeker, Deadl
 
     private func open(_ head: ResponseHead, _ early: ByteBuffer) {
         guard let upstream = upstream.take() else { return }
-        writer.upstreamAnswered()
-        pool.answered(upstream.member, status: head.status)
-        if let refusal = refusalBeforeUse {
-            giveBack()
-            upstream.release(clean: false)
-            return terms.refuse(refusal)
-        }
+        deadline.cancel()
         var out = ResponseFilter.head(
             of: head, for: writer.answerForm, ownsCORS: terms.ownsCORS, keepsLength: false, date: nil)
         out.fields.add("Connection", "Upgrade")

@@ -26,6 +26,9 @@ struct RelayMachine {
     enum Action {
         /// An action for the upstream's connection.
         case upstream(UpstreamAttempt.Action)
+        /// The head of the final answer has arrived and may be passed on. Tell ``admissionEnded(_:)`` where what
+        /// admitted the upgrade is over: no part of the answer is passed on then.
+        case answered(status: Int)
         /// Pass on the head of an answer other than `101`.
         indirect case startAnswer(ResponseHead)
         /// Pass on a part of its body.
@@ -34,9 +37,10 @@ struct RelayMachine {
         case flushAnswer
         /// Take a lease: the answer goes on for longer, and must be ended when the socket would have been.
         case takeLease
-        /// Give back deadline and lease, and the socket's reservation unless a socket follows.
-        case settle(keepsReservation: Bool)
-        /// Send `101` to the client and join the two connections; `early` is what came after the upstream's head.
+        /// Give back deadline, lease and the socket's reservation: no socket follows.
+        case settle
+        /// Cancel the deadline, send `101` to the client and join the two connections, which get lease and reservation;
+        /// `early` is what came after the upstream's head.
         indirect case open(ResponseHead, early: ByteBuffer)
         /// Complete the answer.
         case finishAnswer
@@ -50,13 +54,17 @@ struct RelayMachine {
     private enum Phase {
         case created
         case running
-        case ending(Ending, isSettled: Bool)
+        /// The head may be passed on, unless ``admissionEnded(_:)`` is told. With a `101`, the socket `opens`.
+        case answered(opens: Bool)
+        /// Deadline, lease and reservation are to be given back.
+        case ending(Ending)
+        /// They were, and the client is to see how it ends.
+        case settled(Ending)
         case over
     }
 
     // What is large is indirect, so that copying the machine's phase costs little.
     private enum Ending {
-        indirect case opened(ResponseHead, early: ByteBuffer)
         case complete
         indirect case fail(Problem)
         case abort
@@ -72,7 +80,10 @@ struct RelayMachine {
     init(_ terms: Terms) { self.terms = terms }
 
     private var isRunning: Bool {
-        if case .running = phase { true } else { false }
+        switch phase {
+        case .running, .answered: true
+        case .created, .ending, .settled, .over: false
+        }
     }
 
     // MARK: Events
@@ -138,7 +149,7 @@ struct RelayMachine {
         guard isRunning else { return false }
         if attempt.isConnecting {
             end(.fail(Problem(.upstreamTimeout, reason: UpstreamFault.connectTimeout.reason)))
-        } else if attempt.answer.hasStarted {
+        } else if flow.hasStarted {
             // A client that is slow to read has a time limit of its own; and a stream under a lease may be silent.
             if !clientTakes || flow.mayBeSilent { return true }
             end(.abort)
@@ -162,6 +173,12 @@ struct RelayMachine {
 
     // MARK: Actions
 
+    /// Takes in an event; the first action that follows from it.
+    mutating func next(after event: (inout RelayMachine) -> Void, clientTakes: Bool) -> Action? {
+        event(&self)
+        return next(clientTakes: clientTakes)
+    }
+
     /// The next action; nil when the machine waits for an event.
     ///
     /// - Parameter clientTakes: whether the client's channel takes bytes; the answer's body waits where it does not.
@@ -170,14 +187,13 @@ struct RelayMachine {
         switch phase {
         case .created, .over: return nil
         case .running: return attempt.isConnecting ? nil : nextOfAnswer(clientTakes)
-        case .ending(let ending, isSettled: false):
-            phase = .ending(ending, isSettled: true)
-            if case .opened = ending { return .settle(keepsReservation: true) }
-            return .settle(keepsReservation: false)
-        case .ending(let ending, isSettled: true):
+        case .answered(let opens): return passOn(opens: opens, clientTakes)
+        case .ending(let ending):
+            phase = .settled(ending)
+            return .settle
+        case .settled(let ending):
             phase = .over
             switch ending {
-            case .opened(let head, let early): return .open(head, early: early)
             case .complete: return .finishAnswer
             case .fail(let problem): return .respond(problem)
             case .abort: return .abortAnswer
@@ -188,7 +204,13 @@ struct RelayMachine {
 
     private mutating func nextOfAnswer(_ clientTakes: Bool) -> Action? {
         switch attempt.answer.next(takesBody: clientTakes) {
-        case .switched(let head): switchProtocols(head)
+        case .switched(let head):
+            if let reason = faultOfSwitch(head) {
+                fail(reason)
+            } else {
+                phase = .answered(opens: true)
+                return .answered(status: head.status)
+            }
         // Interim answers to an upgrade are not passed on.
         case .interim: break
         case .start(let head):
@@ -196,8 +218,8 @@ struct RelayMachine {
                 fail(reason)
             } else {
                 flow.expects(isStream: ResponseFilter.isEventStream(head))
-                flow.started()
-                return .startAnswer(head)
+                phase = .answered(opens: false)
+                return .answered(status: head.status)
             }
         case .part(let part):
             flow.passedPart()
@@ -214,6 +236,21 @@ struct RelayMachine {
         return next(clientTakes: clientTakes)
     }
 
+    /// The head goes to the client.
+    private mutating func passOn(opens: Bool, _ clientTakes: Bool) -> Action? {
+        guard let head = attempt.answer.head, attempt.isOpen || !opens else {
+            fail("upstream_closed")
+            return next(clientTakes: clientTakes)
+        }
+        if opens {
+            phase = .over
+            return .open(head, early: attempt.handOver())
+        }
+        phase = .running
+        flow.started()
+        return .startAnswer(head)
+    }
+
     /// The action that is due while no more of an unfinished answer can be passed on.
     private mutating func nextOfPause(_ clientTakes: Bool) -> Action? {
         guard attempt.answer.hasStarted, attempt.answer.isBurstOver || !clientTakes else { return nil }
@@ -224,14 +261,12 @@ struct RelayMachine {
         }
     }
 
-    private mutating func switchProtocols(_ head: ResponseHead) {
+    /// Why a `101` can't be passed on; nil when it can.
+    private func faultOfSwitch(_ head: ResponseHead) -> String? {
         if let fault = WebSocketHandshake.faultOfAnswer(head, to: terms.request, accept: terms.accept) {
-            fail("upstream_upgrade: \(fault)")
-        } else if !canPassOn(head) {
-            fail("upstream_answer_not_utf8")
-        } else {
-            phase = .ending(.opened(head, early: attempt.handOver()), isSettled: false)
+            return "upstream_upgrade: \(fault)"
         }
+        return canPassOn(head) ? nil : "upstream_answer_not_utf8"
     }
 
     /// Why an answer other than `101` can't be passed on; nil when it can.
@@ -246,10 +281,10 @@ struct RelayMachine {
 
     private mutating func end(_ ending: Ending) {
         switch phase {
-        case .created, .running:
-            phase = .ending(ending, isSettled: false)
+        case .created, .running, .answered:
+            phase = .ending(ending)
             attempt.end(reuse: false)
-        case .ending, .over: break
+        case .ending, .settled, .over: break
         }
     }
 

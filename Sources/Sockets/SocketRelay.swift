@@ -87,7 +87,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
     // MARK: Actions
 
     private func perform(_ actions: ActionList<SocketRelayMachine.Action>) {
-        for action in actions { perform(action) }
+        actions.carryOut { perform($0) }
     }
 
     private func perform(_ action: SocketRelayMachine.Action) {

@@ -127,9 +127,12 @@ final class GateFixture {
     }
 
     func admission(_ request: Carried, _ way: GateRequest.Way, _ terms: AccessTerms) async throws -> Admission? {
-        switch try Gate(memory).judge(asked(request, way), terms) {
+        let gate = Gate(memory)
+        let asked = try asked(request, way)
+        switch try gate.judge(asked, terms) {
         case .admitted(let admission): return admission
-        case .askStore(let question): return try await question.answer()
+        case .askStore(let question):
+            return try gate.confirm(await question.answer(), opensSocket: asked.opensSocket)
         }
     }
 

@@ -91,15 +91,16 @@ import Testing
         let terms = AccessTerms(requirement: .token)
         let admission = try #require(try await fixture.admission(fixture.token(.valid, .fields), .fields, terms))
         let gate = Gate(fixture.memory)
-        #expect(try gate.confirm(admission, opensSocket: true).principal?.tokenID == admission.principal?.tokenID)
+        let answer = UnconfirmedAdmission(admission)
+        #expect(try gate.confirm(answer, opensSocket: true).principal?.tokenID == admission.principal?.tokenID)
         fixture.memory.storeHealth = .silent
-        #expect(try gate.confirm(admission, opensSocket: false).principal != nil)
-        #expect(throws: Problem.self) { try gate.confirm(admission, opensSocket: true) }
+        #expect(try gate.confirm(answer, opensSocket: false).principal != nil)
+        #expect(throws: Problem.self) { try gate.confirm(answer, opensSocket: true) }
         fixture.memory.storeHealth = .current
         let family = try #require(admission.principal?.familyID)
         try await fixture.state.revoke(
             Revocation(kind: .family, id: family, expiresAt: fixture.memory.now() + 60_000))
-        #expect(throws: Problem.self) { try gate.confirm(admission, opensSocket: false) }
+        #expect(throws: Problem.self) { try gate.confirm(answer, opensSocket: false) }
     }
 
     @Test("An unverified e-mail matches no domain")

@@ -19,6 +19,16 @@ func forge(principal: Principal, permit: Permit, open: OpenRoute, admission: Adm
     _ = OpenRoute(.requiresNothing)
     // expected-error@+1 {{'StoreQuestion' initializer is inaccessible due to 'internal' protection level}}
     _ = StoreQuestion(account: nil) { admission }
+    // expected-error@+1 {{'UnconfirmedAdmission' initializer is inaccessible due to 'internal' protection level}}
+    _ = UnconfirmedAdmission(admission)
+}
+
+func skipLastCheck(_ question: StoreQuestion) async throws -> Admission {
+    let answer = try await question.answer()
+    // expected-error@+1 {{'admission' is inaccessible due to 'internal' protection level}}
+    _ = answer.admission
+    // expected-error@+1 {{cannot convert return expression of type 'UnconfirmedAdmission' to return type 'Admission'}}
+    return answer
 }
 
 func change(_ admission: inout Admission, principal: Principal) {

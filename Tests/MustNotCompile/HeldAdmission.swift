@@ -18,4 +18,7 @@ func askGate(_ gate: Gate, _ request: GateRequest, principal: Principal, permit:
     return admission
 }
 
-func askStore(_ question: StoreQuestion) async throws(Problem) -> Admission { try await question.answer() }
+func askStore(_ question: StoreQuestion, for gate: Gate) async throws(Problem) -> Admission {
+    let answer = try await question.answer()
+    return try gate.confirm(answer, opensSocket: false)
+}

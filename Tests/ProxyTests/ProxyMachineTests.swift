@@ -39,10 +39,14 @@ import Testing
 
     // MARK: Every state and every event
 
-    private enum State: CaseIterable { case created, connecting, sending, asked, answering, over }
+    private enum State: CaseIterable {
+        case created, connecting, sending, asked, judging, answering, over
+        /// The lease has ended, and its client alone was told: an answer was cut, or refused.
+        case cut, refused
+    }
     private enum Event: CaseIterable {
         case start, connected, failed, noUpstream, full, body, bodyEnd, gone, notForClient, admissionEnded, judged,
-            leaseTaken, leaseEnded, answer, burstEnd, closed, deadline
+            leaseTaken, leaseEnded, cannotCut, settle, answer, burstEnd, closed, deadline
     }
 
     private static let whole = "HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nok"
@@ -68,6 +72,7 @@ import Testing
         case .settle: "settle"
         case .finishAnswer: "finish"
         case .abortAnswer: "abort"
+        case .cutAnswer: "cut"
         case .respond(let problem): "\(problem.status) \(problem.reason ?? "")"
         }
     }
@@ -81,7 +86,8 @@ import Testing
     /// A `POST` in chunks, as far as the state says.
     private static func machine(in state: State) -> ProxyMachine {
         var machine = ProxyMachine(
-            ProxyMachine.Terms(framing: .chunked, method: .post, maxBody: 8, isLeased: false))
+            ProxyMachine.Terms(
+                framing: .chunked, method: .post, maxBody: 8, isLeased: false, isJudged: state == .judging))
         if state == .created { return machine }
         machine.start()
         _ = act(&machine)
@@ -89,11 +95,13 @@ import Testing
         machine.connected(to: 0, isPooled: false)
         machine.received(body: ByteBuffer(string: "body"))
         if state != .sending { machine.receivedEnd() }
-        if state == .answering {
+        if [.judging, .answering, .cut].contains(state) {
             machine.upstreamReceived(ByteBuffer(string: "HTTP/1.1 200 X\r\nContent-Length: 3\r\n\r\nn"))
             machine.upstreamReceivedAll()
         }
         if state == .over { machine.clientGone() }
+        _ = act(&machine)
+        if state == .cut || state == .refused { machine.leaseEnded(Problem(.invalidToken, reason: "revoked")) }
         _ = act(&machine)
         return machine
     }
@@ -131,7 +139,7 @@ import Testing
     }
 
     private static func expected(_ state: State, _ event: Event) -> [String] {
-        let isOpen = [.sending, .asked, .answering].contains(state)
+        let isOpen = [.sending, .asked, .judging, .answering].contains(state)
         let gives = isOpen ? ["release"] : []
         switch (state, event) {
         case (.created, .start): return ["connect"]
@@ -140,23 +148,31 @@ import Testing
         case (_, .failed): return ["report refused"]
         case (.connecting, .noUpstream): return ["settle", "502 no_upstream_reachable"]
         case (.connecting, .full): return ["settle", "503 upstream_full"]
-        case (.over, _), (_, .start), (_, .connected), (_, .noUpstream), (_, .full): return []
+        case (.cut, .settle): return ["release", "abort"]
+        case (.cut, .cannotCut): return ["abort"]
+        case (.refused, .settle): return ["release"]
+        case (.over, _), (.cut, _), (.refused, _), (_, .settle), (_, .cannotCut): return []
+        case (_, .start), (_, .connected), (_, .noUpstream), (_, .full): return []
+        case (.judging, .judged): return ["start 200", "n", "lease", "flush"]
         case (_, .judged), (_, .leaseTaken), (_, .burstEnd): return []
         case (.sending, .body): return ["more", "ask"]
         case (.sending, .bodyEnd): return ["end", "ask"]
         case (_, .body), (_, .bodyEnd): return []
         case (_, .gone): return gives + ["settle"]
-        case (.answering, .leaseEnded): return ["release", "settle", "abort"]
-        case (_, .leaseEnded): return gives + ["settle", "401 revoked"]
+        // The upstream's connection is given back when the clients of all leases were told.
+        case (.answering, .leaseEnded): return ["settle", "cut"]
+        case (_, .leaseEnded): return ["settle", "401 revoked"]
         case (_, .notForClient): return gives + ["settle", "502 not_utf8"]
         case (_, .admissionEnded): return gives + ["settle", "401 revoked"]
         case (.sending, .answer): return ["start 200", "ok", "release", "settle", "finish"]
         case (.asked, .answer): return ["start 200", "ok", "reuse", "settle", "finish"]
         case (.answering, .answer): return ["HT", "release", "settle", "finish"]
-        case (.created, .answer), (.connecting, .answer): return []
+        case (.created, .answer), (.connecting, .answer), (.judging, .answer): return []
         case (.sending, .closed), (.asked, .closed):
             return ["report upstream_closed", "release", "settle", "502 upstream_closed"]
         case (.answering, .closed), (.answering, .deadline): return ["release", "settle", "abort"]
+        case (.judging, .closed): return ["release"]
+        case (.judging, .deadline): return ["release", "settle", "503 answer_not_judged"]
         case (.created, .closed), (.connecting, .closed): return []
         case (.connecting, .deadline): return ["settle", "504 upstream_connect_timeout"]
         case (.asked, .deadline):
@@ -184,6 +200,8 @@ import Testing
         case .judged: machine.answerJudged(nil)
         case .leaseTaken: machine.leaseTaken()
         case .leaseEnded: machine.leaseEnded(Problem(.invalidToken, reason: "revoked"))
+        case .cannotCut: machine.cannotCut()
+        case .settle: machine.settle()
         case .burstEnd: machine.upstreamReceivedAll()
         case .answer: machine.upstreamReceived(ByteBuffer(string: Self.whole))
         case .closed: machine.upstreamClosed(UpstreamFault(closedBy: nil), isBroken: false)
@@ -191,6 +209,14 @@ import Testing
         }
         #expect(Self.act(&machine) == Self.expected(state, event))
         #expect(isPatient == (event == .deadline && state == .sending))
+    }
+
+    @Test("A cut that is settled before it was carried out closes the client's connection instead")
+    func settledEarly() {
+        var machine = Self.machine(in: .answering)
+        machine.leaseEnded(Problem(.invalidToken, reason: "revoked"))
+        machine.settle()
+        #expect(Self.act(&machine) == ["release", "settle", "abort"])
     }
 
     @Test("A body that is longer than it may be is refused, in every state of its connection")

@@ -22,7 +22,12 @@ extension ProxySimulation {
 
     private mutating func perform(_ action: ProxyMachine.Action) {
         if !endings.isEmpty {
-            if case .upstream(.report) = action {} else { fault("\(action) after \(endings)") }
+            switch action {
+            case .upstream(.report): break
+            // Clients are told of their leases' ends before connections are closed.
+            case .upstream(.release) where isLeaseOver: break
+            default: fault("\(action) after \(endings)")
+            }
         }
         switch action {
         case .upstream(let action): perform(action)
@@ -46,6 +51,7 @@ extension ProxySimulation {
         case .settle: settled += 1
         case .finishAnswer: endings.append("finish")
         case .abortAnswer: endings.append("abort")
+        case .cutAnswer: if chance(2) { machine.cannotCut() }
         case .respond(let answer):
             endings.append("respond")
             problem = answer.code.rawValue
@@ -54,7 +60,8 @@ extension ProxySimulation {
 
     private mutating func perform(_ action: UpstreamAttempt.Action) {
         switch action {
-        case .connect(let reuse, let tried):
+        case .connect(let reuse, let tried, let isRetry):
+            if isRetry == hasConnected { hasConnected = true } else { fault("a first try that is called another") }
             if current != nil { fault("two connections at once") }
             if tried.count > members { fault("\(tried.count) tried of \(members)") }
             if tried.count == members { return machine.noUpstreamLeft() }

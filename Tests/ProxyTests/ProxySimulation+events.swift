@@ -65,8 +65,14 @@ extension ProxySimulation {
             // A pooled connection that was closed meanwhile, or one that breaks.
             if let current, !links[current].isClosed, chance(links[current].isPooled ? 2 : 12) { close(current) }
         case 18: if chance(25) { _ = machine.deadlinePassed(clientTakes: clientTakes, upstreamTakes: upstreamTakes) }
-        default: if chance(30) { machine.leaseEnded(Problem(.invalidToken, reason: "revoked")) }
+        default:
+            guard chance(30) else { break }
+            isLeaseOver = true
+            machine.leaseEnded(Problem(.invalidToken, reason: "revoked"))
+            if chance(4) { break }
+            act()
         }
+        if isLeaseOver { machine.settle() }
         act()
     }
 

@@ -53,11 +53,14 @@ struct ProxySimulation {
     let members: Int
     var failed = 0
     var isConnectDue = false
+    /// Whether a connection was asked for.
+    var hasConnected = false
     var mayPool = true
     var isPaused = false
     var clientTakes = true
     var upstreamTakes = true
     var isInAction = false
+    var isLeaseOver = false
 
     // What the client saw.
     var answerStarted: Link?

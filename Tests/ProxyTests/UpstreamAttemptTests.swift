@@ -6,8 +6,10 @@ import Testing
 
 /// An attempt to have a request answered, without connections.
 @Suite struct UpstreamAttemptTests {
-    private enum State: CaseIterable { case created, connecting, fresh, pooled, bodySent, begun, answering, done }
-    private enum Event: CaseIterable { case start, connected, failed, closed, body, endClean, endUnclean, handOver }
+    private enum State: CaseIterable { case created, connecting, fresh, pooled, bodySent, begun, answering, held, done }
+    private enum Event: CaseIterable {
+        case start, connected, failed, closed, body, endClean, endUnclean, hold, letGo, handOver
+    }
 
     private static let fault = UpstreamFault(reason: "refused", cause: "")
     private static let head = "HTTP/1.1 200 X\r\nContent-Length: 9\r\n\r\n"
@@ -30,7 +32,8 @@ import Testing
 
         private static func word(_ action: UpstreamAttempt.Action) -> String {
             switch action {
-            case .connect(let reuse, let tried): "connect \(reuse) \(tried.sorted())"
+            case .connect(let reuse, let tried, let isRetry):
+                "\(isRetry ? "retry" : "connect") \(reuse) \(tried.sorted())"
             case .send(.sendHead): "head"
             case .send(.sendBody(let part)): String(buffer: part)
             case .send(.sendEnd): "end"
@@ -55,6 +58,7 @@ import Testing
             case .answering:
                 attempt.machine.answer.received(ByteBuffer(string: UpstreamAttemptTests.head))
                 _ = attempt.machine.answer.next(takesBody: true)
+            case .held: attempt.machine.hold()
             case .done: attempt.machine.end(reuse: true)
             }
             _ = attempt.act()
@@ -71,6 +75,8 @@ import Testing
             case .body: machine.unsent.add(ByteBuffer(string: "more"))
             case .endClean: machine.end(reuse: true)
             case .endUnclean: machine.end(reuse: false)
+            case .hold: machine.hold()
+            case .letGo: machine.letGo()
             case .handOver: _ = machine.handOver()
             }
             return nil
@@ -78,17 +84,19 @@ import Testing
     }
 
     private static func expected(_ state: State, _ event: Event) -> [String] {
-        let isOpen = ![.created, .connecting, .done].contains(state)
+        let isOpen = ![.created, .connecting, .held, .done].contains(state)
         switch (state, event) {
         case (.created, .start): return ["connect any []"]
         case (.connecting, .connected): return ["head", "flush"]
-        case (.connecting, .failed): return ["report refused 1", "connect none [1]"]
+        case (.connecting, .failed): return ["report refused 1", "retry none [1]"]
         // A failure is reported in every state of the attempt.
         case (_, .failed): return ["report refused 1"]
-        case (.fresh, .closed): return ["report upstream_closed 3", "release", "connect none []"]
-        case (.pooled, .closed): return ["release", "connect none []"]
+        case (.fresh, .closed): return ["report upstream_closed 3", "release", "retry none []"]
+        case (.pooled, .closed): return ["release", "retry none []"]
         case (.bodySent, .closed), (.begun, .closed): return ["report upstream_closed 3", "release"]
         case (.answering, .closed): return ["release"]
+        case (.held, .letGo), (.held, .endClean), (.held, .endUnclean): return ["release"]
+        case (_, .hold), (_, .letGo): return []
         case (_, .body): return isOpen ? ["more", "flush"] : []
         case (_, .endClean): return isOpen ? ["reuse"] : []
         case (_, .endUnclean): return isOpen ? ["release"] : []
@@ -112,7 +120,7 @@ import Testing
         var failure = attempt.happens(.closed)
         #expect((failure == nil) == isRepeatable)
         guard isRepeatable else { return #expect(attempt.act() == ["report upstream_closed 3", "release"]) }
-        #expect(attempt.act() == ["release", "connect none []"] && attempt.machine.isConnecting)
+        #expect(attempt.act() == ["release", "retry none []"] && attempt.machine.isConnecting)
         _ = attempt.happens(.connected)
         #expect(attempt.act() == ["head", "flush"])
         failure = attempt.happens(.closed)

@@ -18,18 +18,18 @@ extension RelayMachineTests {
     @Test(
         "An upstream's answer opens the socket, is passed on, or is a 502",
         arguments: [
-            (switching(), ["keep", "open ''"]),
-            (switching("Sec-WebSocket-Protocol: chat\r\n") + "early", ["keep", "open 'early'"]),
-            ("HTTP/1.1 103 X\r\n\r\n" + switching(), ["keep", "open ''"]),
+            (switching(), ["answered 101", "open ''"]),
+            (switching("Sec-WebSocket-Protocol: chat\r\n") + "early", ["answered 101", "open 'early'"]),
+            ("HTTP/1.1 103 X\r\n\r\n" + switching(), ["answered 101", "open ''"]),
             (switching(accept: "x"), ["release", "settle", "502 upstream_upgrade: wrong Sec-WebSocket-Accept"]),
             (
                 switching("Sec-WebSocket-Protocol: other\r\n"),
                 ["release", "settle", "502 upstream_upgrade: a subprotocol that was not offered"]
             ),
-            (refused + "no", ["start 404", "no", "release", "settle", "finish"]),
-            (chunked + "2\r\nno\r\n0\r\n\r\n", ["start 403", "no", "release", "settle", "finish"]),
-            (refused + "n", ["start 404", "n", "lease", "flush"]),
-            ("HTTP/1.1 204 X\r\n\r\n", ["start 204", "release", "settle", "finish"]),
+            (refused + "no", ["answered 404", "start 404", "no", "release", "settle", "finish"]),
+            (chunked + "2\r\nno\r\n0\r\n\r\n", ["answered 403", "start 403", "no", "release", "settle", "finish"]),
+            (refused + "n", ["answered 404", "start 404", "n", "lease", "flush"]),
+            ("HTTP/1.1 204 X\r\n\r\n", ["answered 204", "start 204", "release", "settle", "finish"]),
             (String(repeating: "HTTP/1.1 103 X\r\n\r\n", count: 17), ["release", "settle", "502 interim_flood"]),
             (chunked + "z\r\n", malformed), ("what?", malformed), ("SSH-2.0\r\n\r\n", malformed),
         ] as [(String, [String])])
@@ -52,7 +52,7 @@ extension RelayMachineTests {
         #expect(relay.says("z\r\n") == Self.malformed)
         // Where the head had to be passed on before, the client sees the answer cut.
         var late = try Relay.asked()
-        #expect(late.says(Self.chunked) == ["start 403", "lease", "flush"])
+        #expect(late.says(Self.chunked) == ["answered 403", "start 403", "lease", "flush"])
         #expect(late.says("z\r\n") == ["release", "settle", "abort"])
     }
 
@@ -74,7 +74,7 @@ extension RelayMachineTests {
     func untilClose() throws {
         for isBroken in [false, true] {
             var relay = try Relay.asked()
-            #expect(relay.says("HTTP/1.1 404 X\r\n\r\nno") == ["start 404", "no", "lease", "flush"])
+            #expect(relay.says("HTTP/1.1 404 X\r\n\r\nno") == ["answered 404", "start 404", "no", "lease", "flush"])
             #expect(relay.closes(isBroken: isBroken) == ["release", "settle", isBroken ? "abort" : "finish"])
         }
     }
@@ -83,7 +83,7 @@ extension RelayMachineTests {
     func slowClient() throws {
         var relay = try Relay.asked()
         relay.clientTakes = false
-        #expect(relay.says(Self.refused + "no") == ["start 404", "lease", "flush"])
+        #expect(relay.says(Self.refused + "no") == ["answered 404", "start 404", "lease", "flush"])
         #expect(!relay.machine.wantsUpstreamBytes(clientTakes: false))
         #expect(relay.closes() == ["release"])
         relay.clientTakes = true

@@ -1,4 +1,5 @@
 import AdminAPI
+import Answers
 import Web
 
 extension AdminAnswer {
@@ -10,11 +11,16 @@ extension AdminAnswer {
             status: status, fields: [("Content-Type", "text/plain; charset=utf-8")], body: .whole(Array(text.utf8)))
     }
 
+    /// A refusal in plain text, with the status of its code.
+    ///
+    /// - Parameter text: ends with a line break, for terminals.
+    static func text(_ code: ProblemCode, _ text: String) -> AdminAnswer { .text(Problem(code).status, text) }
+
     /// 405 with the methods that there are (RFC 9110 section 15.5.6).
     static func methodNotAllowed(_ methods: String) -> AdminAnswer {
-        AdminAnswer(
-            status: 405, fields: [("Content-Type", "text/plain; charset=utf-8"), ("Allow", methods)],
-            body: .whole(Array("method not allowed\n".utf8)))
+        var answer = AdminAnswer.text(.methodNotAllowed, "method not allowed\n")
+        answer.fields.append(("Allow", methods))
+        return answer
     }
 
     /// A file of the operator's pages; nil where there is none at this path.

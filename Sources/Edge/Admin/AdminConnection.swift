@@ -20,11 +20,19 @@ final class AdminConnection: ChannelInboundHandler {
     /// How long a request may take to arrive, and a part of an answer to be read.
     private static let patience = TimeAmount.seconds(30)
 
+    /// How far the request has come.
+    private enum Progress {
+        case head
+        /// The head is complete, and its body is not.
+        indirect case body(RequestHead)
+        /// The answer is being made or written; bytes that come are dropped.
+        case answered
+    }
+
     private let listener: AdminListener
     private var scanner = HeadScanner(limits: WireLimits(maxHead: maxHead))
     private var inbound = ByteBuffer()
-    private var head: RequestHead?
-    private var isAnswered = false
+    private var progress = Progress.head
     private var deadline: Scheduled<Void>?
 
     init(_ listener: AdminListener) { self.listener = listener }
@@ -41,16 +49,16 @@ final class AdminConnection: ChannelInboundHandler {
     /// parser's status, a body that is not taken with 411 or 413.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        guard !isAnswered else { return }
+        if case .answered = progress { return }
         inbound.writeBuffer(&bytes)
-        if head == nil {
+        if case .head = progress {
             switch scanner.feed(&inbound) {
             case .needMoreData: return
             case .failed(let error): return refuse(Problem(wire: error), nil, context)
-            case .head(let head): self.head = head
+            case .head(let head): progress = .body(head)
             }
         }
-        if let head { take(head, context) }
+        if case .body(let head) = progress { take(head, context) }
     }
 
     /// Answers once the body is there.
@@ -67,7 +75,7 @@ final class AdminConnection: ChannelInboundHandler {
                 Problem(.invalidRequest, .lengthMissing, detail: detail, reason: "length_missing"), head, context)
         }
         guard inbound.readableBytes >= length, let body = inbound.readBytes(length: length) else { return }
-        isAnswered = true
+        progress = .answered
         deadline?.cancel()
         let request = Self.request(head, body, context.channel)
         let (listener, channel) = (listener, context.channel)
@@ -82,7 +90,7 @@ final class AdminConnection: ChannelInboundHandler {
 
     /// - Parameter head: nil where it can't be read.
     private func refuse(_ problem: Problem, _ head: RequestHead?, _ context: ChannelHandlerContext) {
-        isAnswered = true
+        progress = .answered
         let (listener, channel) = (listener, context.channel)
         let request =
             head.map { Self.request($0, [], channel) }

@@ -148,7 +148,7 @@ package final class AdminListener: Sendable {
             return refuse(Self.foreignName, request)
         }
         if request.path.utf8.starts(with: AdminResponder.prefix.utf8) {
-            guard let responder = responder.withLock({ $0 }) else { return .text(404, "not found\n") }
+            guard let responder = responder.withLock({ $0 }) else { return .text(.notFound, "not found\n") }
             return await responder.answer(request)
         }
         if request.path == "/reload" {
@@ -160,7 +160,7 @@ package final class AdminListener: Sendable {
         case "/readyz": return isRead ? ready() : .methodNotAllowed("GET, HEAD")
         case "/metrics": return isRead ? await metrics() : .methodNotAllowed("GET, HEAD")
         default:
-            guard let page = AdminAnswer(asset: request.path) else { return .text(404, "not found\n") }
+            guard let page = AdminAnswer(asset: request.path) else { return .text(.notFound, "not found\n") }
             return isRead ? page : .methodNotAllowed("GET, HEAD")
         }
     }
@@ -183,22 +183,22 @@ package final class AdminListener: Sendable {
     /// Reloads the configuration. A page in a browser of this machine could send the request, too: the browser says so,
     /// and it is refused.
     private func reload(_ request: AdminRequest) async -> AdminAnswer {
-        guard let reload else { return .text(404, "not found\n") }
-        if request.origin != nil || request.fetchSite != nil { return .text(403, "not from a web page\n") }
+        guard let reload else { return .text(.notFound, "not found\n") }
+        if request.origin != nil || request.fetchSite != nil { return .text(.originRefused, "not from a web page\n") }
         let outcome = await reload()
         if case .refused(let why) = outcome { return .text(409, "\(why)\n") }
         return .text(200, "\(outcome.text)\n")
     }
 
     private func ready() -> AdminAnswer {
-        if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
+        if isDraining.load(ordering: .relaxed) { return .text(.overloaded, "draining\n") }
         let health = StoreWatch.health(of: state, services.securityGuard, grace: services.configuration.state.grace)
-        return health == .current ? .text(200, "ready\n") : .text(503, "store unavailable\n")
+        return health == .current ? .text(200, "ready\n") : .text(.storeUnavailable, "store unavailable\n")
     }
 
     private func metrics() async -> AdminAnswer {
         guard let exposition = services.metrics.exposition else {
-            return .text(404, "the metrics backend of this process is not read here\n")
+            return .text(.notFound, "the metrics backend of this process is not read here\n")
         }
         await recorder.record()
         return AdminAnswer(

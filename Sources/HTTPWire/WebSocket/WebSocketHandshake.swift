@@ -40,8 +40,11 @@ public enum WebSocketHandshake {
     public static func accept(
         _ key: ByteRange, of head: RequestHead, sha1: ([UInt8]) -> [UInt8]
     ) -> String {
-        var input = head.withBytes(key) { Array($0) }
-        input.append(contentsOf: "258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
+        let suffix: StaticString = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        var input: [UInt8] = []
+        input.reserveCapacity(key.count + suffix.utf8CodeUnitCount)
+        head.withBytes(key) { input.append(contentsOf: $0) }
+        suffix.withUTF8Buffer { input.append(contentsOf: $0) }
         return base64(sha1(input))
     }
 
