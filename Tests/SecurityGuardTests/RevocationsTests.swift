@@ -115,6 +115,7 @@ struct RevocationsTests {
         fixture.state.tell(.reset)
         fixture.state.tell(.reset)
         fixture.state.set(reachable: true)
+        // The guard has no event for the end of its retries, so that a verdict is asked for until it changes.
         #expect(try await eventually { !fixture.judge(tokens.accessToken).isGood })
     }
 }
