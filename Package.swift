@@ -238,10 +238,12 @@ let package = Package(
             ],
             path: "Tests/GatewayForTests"),
         .target(name: "RandomForTests", path: "Tests/RandomForTests"),
-        // A clock, and what collects values.
+        // A clock, what collects values, and what waits for a condition.
         .target(name: "BasicsForTests", path: "Tests/BasicsForTests"),
         // The rules of the store's roles, for every store and every fake, and a store in memory for other modules' tests.
-        .target(name: "StateSurfaceTesting", dependencies: ["StateSurface"], path: "Tests/StateSurfaceTesting"),
+        .target(
+            name: "StateSurfaceTesting", dependencies: ["BasicsForTests", "StateSurface"],
+            path: "Tests/StateSurfaceTesting"),
         .target(name: "DocumentationForTests", path: "Tests/DocumentationForTests"),
         // An authenticator in software, and the browser before it.
         .target(
@@ -290,7 +292,7 @@ let package = Package(
         .testTarget(
             name: "StateSurfaceTests",
             dependencies: [
-                "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
+                "BasicsForTests", "StateSurface", "StateSurfaceTesting", "Runtime", "TrafficCop", "PostgresForTests",
             ]),
         .testTarget(
             name: "SecurityGuardTests",
@@ -391,8 +393,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "gatehouse", "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "IdentityProviders",
-                "JOSE", "PasskeysForTests", "PostgresForTests", "Runtime", "SecurityGuard", "StateSurface",
+                "BasicsForTests", "gatehouse", "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests",
+                "IdentityProviders", "JOSE", "PasskeysForTests", "PostgresForTests", "Runtime", "SecurityGuard",
+                "StateSurface",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Scripts"]),

@@ -12,6 +12,7 @@ import os
 import sys
 import urllib.parse
 
+import timers
 from chromium import BINARY, Browser
 from judges import judge, press, tab_to, window
 
@@ -25,7 +26,7 @@ async def log_in(tab, email, password):
 async def first_load(tab):
     """One anonymous session, asked for once, and nothing in the browser's console."""
     await tab.shows("session-state", "anonymous")
-    await tab.value("new Promise((resolve) => setTimeout(resolve, 1000))")
+    await timers.asked_for(tab, 30_000)
     made = [request["request"]["method"] for request in tab.requests
             if request.get("request", {}).get("url", "").endswith("/api/session/create-anonymous")]
     assert made == ["POST"], made
@@ -180,7 +181,7 @@ async def logout(tab, other):
 
 async def main(url, email, password):
     async with Browser() as browser:
-        tab = await browser.tab(url)
+        tab = await browser.tab(url, timers.keep)
         await first_load(tab)
         await anonymous_session(tab)
         await login(tab, email, password)

@@ -5,7 +5,7 @@ import Testing
 extension CLITests {
     @Test("token verify exits 0 for a good token, 1 for a bad one with its reason, 2 for a key it can't use")
     func verify() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let token = try gateway.login(.ada).token
         let url = "\(gateway.origin)/.well-known/jwks.json"
@@ -36,7 +36,7 @@ extension CLITests {
 
     @Test("token verify --lines answers each line in its order, and one refusal is enough for exit 1")
     func lines() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let token = try gateway.login(.ada).token
         let set = gateway.directory.appendingPathComponent("set.json").path
@@ -64,7 +64,7 @@ extension CLITests {
 
     @Test("token inspect says what a token holds, escapes what a terminal would obey, and never calls it valid")
     func inspect() async throws {
-        let gateway = try await GatewayProcess.start("", users: [])
+        let gateway = try await GatewayInProcess.start("", users: [])
         defer { gateway.stop() }
         let issued = try GatewayProcess.run(
             ["token", "issue", "--subject", "usr_x", "--claim", "name=\u{1B}[31m\u{7}\u{202E}x\r\ny"],

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import PostgresForTests
 import Testing
@@ -94,7 +95,7 @@ import Testing
 
     @Test("An account that was disabled and enabled again logs in at once; its tokens from before stay dead")
     func enabledAgain() async throws {
-        let gateway = try await GatewayProcess.start("", users: [.ada, .bob])
+        let gateway = try await GatewayInProcess.start("", users: [.ada, .bob])
         defer { gateway.stop() }
         let before = try gateway.login(.ada)
         for command in ["disable", "enable"] {
@@ -113,7 +114,7 @@ import Testing
     func assertions() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "routes:\n  - {path: /orders, upstream: '\(upstream.url)', require: token}", users: [.ada, .bob])
         defer { gateway.stop() }
         func keys(_ arguments: [String]) throws {
@@ -147,7 +148,7 @@ import Testing
 
     @Test("A key file that can't be read keeps no other key in service")
     func strayFile() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false", users: [.ada])
         defer { gateway.stop() }
         let before = try gateway.login(.ada)
         let old = try #require(header(of: before.token)["kid"] as? String)

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import Testing
 
@@ -7,14 +8,11 @@ import Testing
 @Suite(.blocking(limit: .seconds(600))) struct ForeignSuiteTests {
     private static func has(_ program: String) -> Bool { ProxyInFront.find(program) != nil }
 
-    /// A gateway with its admin listener at a port that is known.
-    private static func withAdmin(
-        _ configuration: String = "", directory: URL? = nil
-    ) async throws -> (gateway: GatewayProcess, admin: Int) {
-        let admin = try SocketAddressing.unusedPort()
-        let gateway = try await GatewayProcess.start(
-            configuration, environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"], directory: directory)
-        return (gateway, admin)
+    /// A gateway with an admin listener, and the listener's port.
+    private static func withAdmin() async throws -> (gateway: GatewayInProcess, admin: Int) {
+        let gateway = try await GatewayInProcess.start(
+            "", environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:0"])
+        return (gateway, try #require(gateway.adminPort))
     }
 
     private static func metrics(_ admin: Int) throws -> RawResponse {
@@ -162,7 +160,7 @@ import Testing
         .enabled(if: has("slowhttptest"), "slowhttptest is not installed"), .quiet("it times the others' requests"),
         arguments: ["-H", "-B"])
     func slow(attack: String) async throws {
-        let gateway = try await GatewayProcess.start("server: {header_timeout: 3s, idle_timeout: 3s}")
+        let gateway = try await GatewayInProcess.start("server: {header_timeout: 3s, idle_timeout: 3s}")
         defer { gateway.stop() }
         let token = try gateway.login(.ada).token
         let (process, output) = try Program.start(
@@ -195,7 +193,7 @@ import Testing
         .enabled(if: HTTP2Script.canRun, "Python's h2, or openssl, is not installed"))
     func clientEndsConnection() async throws {
         let place = try GatewayProcess.makeDirectory()
-        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        let gateway = try await GatewayInProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_close", gateway, [])
         #expect(Set(found.keys) == ["fin", "goaway", "close_notify"])
@@ -207,7 +205,7 @@ import Testing
         .enabled(if: has("node") && HTTP2Script.canRun, "Node, or openssl, is not installed"))
     func nodeEndsSession() async throws {
         let place = try GatewayProcess.makeDirectory()
-        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        let gateway = try await GatewayInProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
         let told = try Program.run("node", [Program.script("http2_close.mjs"), "\(gateway.port)"])
         let found = try JSONSerialization.jsonObject(with: told.output) as? [String: Any]
@@ -219,7 +217,7 @@ import Testing
         .enabled(if: has("nghttp") && HTTP2Script.canRun, "nghttp, or openssl, is not installed"))
     func nghttp() async throws {
         let place = try GatewayProcess.makeDirectory()
-        let gateway = try await GatewayProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
+        let gateway = try await GatewayInProcess.start(try HTTP2Script.tls(in: place), users: [], directory: place)
         defer { gateway.stop() }
         for _ in 0..<5 {
             let asked = try Program.run("nghttp", ["-v", "https://localhost:\(gateway.port)/"])

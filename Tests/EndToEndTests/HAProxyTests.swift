@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import PostgresForTests
 import Testing

@@ -5,22 +5,25 @@ import Testing
 /// to the others.
 @Suite(.enabled(if: HTTP2Script.canRun, "needs python3 with h2, and openssl"), .blocking)
 struct HTTP2StreamTests {
-    private static func gateway(_ upstream: RecordingUpstream) async throws -> GatewayProcess {
+    private static func gateway<Gateway: GatewayUnderTest>(
+        _ upstream: RecordingUpstream, as kind: Gateway.Type
+    ) async throws -> Gateway {
         let place = try GatewayProcess.makeDirectory()
         let tls = try HTTP2Script.tls(in: place)
-        return try await GatewayProcess.start(
+        return try await kind.start(
             """
             \(tls)
             tokens: {issuer: "https://localhost"}
             routes: [{path: /, upstream: "\(upstream.url)", require: none}]
-            """, users: [], environment: ["GATEHOUSE_SERVER_HEADER_TIMEOUT": "30s"], directory: place)
+            """, users: [], environment: ["GATEHOUSE_SERVER_HEADER_TIMEOUT": "30s"], directory: place,
+            listen: "127.0.0.1:0")
     }
 
     @Test("A head that is too large is 431 and a malformed one is reset at once; the connection goes on")
     func heads() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await Self.gateway(upstream)
+        let gateway = try await Self.gateway(upstream, as: GatewayInProcess.self)
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_streams", gateway, ["heads"])
         func told(_ name: String) -> [Any] { found[name] as? [Any] ?? [] }
@@ -57,7 +60,7 @@ struct HTTP2StreamTests {
     func problems() async throws {
         let upstream = try RecordingUpstream()
         defer { upstream.stop() }
-        let gateway = try await Self.gateway(upstream)
+        let gateway = try await Self.gateway(upstream, as: GatewayInProcess.self)
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_streams", gateway, ["problems"])
         for name in ["no_authority", "empty_authority", "host", "path", "scheme", "protocol"] {
@@ -83,7 +86,7 @@ struct HTTP2StreamTests {
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await Self.gateway(upstream)
+        let gateway = try await Self.gateway(upstream, as: GatewayInProcess.self)
         defer { gateway.stop() }
         let found = try HTTP2Script.run("http2_streams", gateway, ["broken"])
         for name in ["even_stream", "data_on_zero", "rst_on_idle", "ping_of_nine", "unreadable_fields"] {
@@ -114,7 +117,7 @@ struct HTTP2StreamTests {
             return .keep
         }
         defer { upstream.stop() }
-        let gateway = try await Self.gateway(upstream)
+        let gateway = try await Self.gateway(upstream, as: GatewayProcess.self)
         defer { gateway.stop() }
         let before = try Self.residentBytes(of: gateway)
         let client = try Program.start(

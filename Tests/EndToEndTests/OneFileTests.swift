@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
     func audit() async throws {
         let place = try GatewayProcess.makeDirectory()
         let log = place.appendingPathComponent("audit.jsonl")
-        let gateway = try await GatewayProcess.start("audit:\n  file: \(log.path)", directory: place)
+        let gateway = try await GatewayInProcess.start("audit:\n  file: \(log.path)", directory: place)
         let anonymous = try gateway.request("POST", "/api/session/create-anonymous").json
         let secret = try #require(anonymous["session_secret"] as? String)
         let ada = try gateway.login(.ada, headers: [("Session-Secret", secret)])

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
 
     @Test("An unknown id among sessions to end keeps none of the others alive")
     func endsTheOthers() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n")
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n")
         defer { gateway.stop() }
         let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
         let unknown = "ses_\(String(repeating: "A", count: 22))"
@@ -75,7 +76,7 @@ import Testing
 
     @Test("An account that was disabled can be enabled again; what ended stays ended")
     func enable() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let before = try gateway.login(.ada)
         func users(_ verb: String) throws -> CommandResult {
@@ -92,7 +93,7 @@ import Testing
 
     @Test("A disabled client is refused, and its tokens with it")
     func disableClient() async throws {
-        let gateway = try await GatewayProcess.start("limits:\n  enabled: false\n", users: [.ada])
+        let gateway = try await GatewayInProcess.start("limits:\n  enabled: false\n", users: [.ada])
         defer { gateway.stop() }
         let added = try GatewayProcess.run(
             ["clients", "add", "ci", "--tenant", "acme", "--json"], in: gateway.directory)
@@ -116,7 +117,7 @@ import Testing
 
     @Test("A token that is issued for a user says the tenant of the account, unless another one is named")
     func issue() async throws {
-        let gateway = try await GatewayProcess.start("", users: [.ada])
+        let gateway = try await GatewayInProcess.start("", users: [.ada])
         defer { gateway.stop() }
         let ada = try gateway.login(.ada)
         let keys = ["--keys", gateway.directory.appendingPathComponent("keys").path]

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import PostgresForTests
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
     private func logins(
         at gateways: [GatewayProcess], during change: @escaping @Sendable () throws -> Void
     ) async throws -> [(GatewayProcess, LoggedIn)] {
-        let isUnderWay = Flag()
+        let isUnderWay = DispatchSemaphore(value: 0)
         let isOver = Flag()
         let attempts = (0..<6).map { index -> @Sendable () throws -> [(GatewayProcess, LoggedIn)] in
             let gateway = gateways[index % gateways.count]
@@ -23,14 +24,16 @@ import Testing
                     let answer = try gateway.attemptLogin(.ada)
                     guard answer.status == 200 else { continue }
                     found.append((gateway, LoggedIn(answer.json)))
-                    isUnderWay.set()
+                    isUnderWay.signal()
                 }
                 return found
             }
         }
         let changing: @Sendable () throws -> [(GatewayProcess, LoggedIn)] = {
             defer { isOver.set() }
-            while !isUnderWay.isSet { Thread.sleep(forTimeInterval: 0.005) }
+            guard isUnderWay.wait(timeout: .now() + 60) == .success else {
+                throw GatewayFailure(description: "no login was let in")
+            }
             try change()
             return []
         }

@@ -68,7 +68,7 @@ import Testing
     @Test("server.socket_mode says who may connect")
     func permissions() async throws {
         let path = Self.freshPath()
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             "server: {socket_mode: 0600}\ntokens: {issuer: 'https://gate.example'}", users: [], listen: "unix:\(path)")
         defer { gateway.stop() }
         #expect(try Self.mode(of: path) == 0o600 && Self.get(path, "/api/auth/me").status == 401)
@@ -115,7 +115,7 @@ import Testing
             "routes:\n  - {path: /open, upstream: \(upstream.url), require: none}\n  - {path: /shut, require: token}"
         let fields = ["X-Forwarded-For: 203.0.113.7", "X-Forwarded-Proto: https"]
         let path = Self.freshPath()
-        let wary = try await GatewayProcess.start(
+        let wary = try await GatewayInProcess.start(
             "server: {trusted_proxies: [127.0.0.1, '::/0', 0.0.0.0/0]}\n" + routes, users: [], listen: "unix:\(path)")
         defer { wary.stop() }
         #expect(try Self.get(path, "/open", fields[0], fields[1]).status == 200)
@@ -124,7 +124,7 @@ import Testing
         #expect(try Self.get(path, "/api/auth/verify", "X-Original-URI: /open").status == 403)
         wary.stop()
 
-        let trusting = try await GatewayProcess.start(
+        let trusting = try await GatewayInProcess.start(
             "server: {trusted_proxies: [unix]}\n" + routes, users: [], listen: "unix:\(path)")
         defer { trusting.stop() }
         #expect(try Self.get(path, "/open", fields[0], fields[1]).status == 200)

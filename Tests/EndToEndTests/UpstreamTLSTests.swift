@@ -52,7 +52,7 @@ struct UpstreamTLSTests {
         let upstream = try Upstream(["\(place.path)/orders.pem", "\(place.path)/orders.key"])
         let url = "https://127.0.0.1:\(upstream.port)"
         let authority = "upstream_ca: \(place.path)/ca.pem"
-        let gateway = try await GatewayProcess.start(
+        let gateway = try await GatewayInProcess.start(
             """
             routes:
               - {path: /system, upstream: "\(url)", require: none}
@@ -70,7 +70,6 @@ struct UpstreamTLSTests {
             let served = try gateway.request("GET", "/named")
             #expect(served.status == 200 && served.json["asked"] as? String == "orders.internal", "after \(path)")
         }
-        // The last of its log is there once it has ended.
         gateway.stop()
         let log = gateway.log.split(separator: "\n").filter { $0.contains("an upstream does not serve") }
         for line in log {
@@ -86,14 +85,15 @@ struct UpstreamTLSTests {
             "\(place.path)/orders.pem", "\(place.path)/orders.key", "\(place.path)/ca.pem",
         ])
         let terms = """
-            upstream: "https://127.0.0.1:\(upstream.port)", require: none, upstream_ca: ca.pem, \
-            upstream_name: orders.internal
+            upstream: "https://127.0.0.1:\(upstream.port)", require: none, \
+            upstream_ca: \(place.path)/ca.pem, upstream_name: orders.internal
             """
-        let gateway = try await GatewayProcess.start(
+        let own = "upstream_certificate: \(place.path)/gateway.pem, upstream_key: \(place.path)/gateway.key"
+        let gateway = try await GatewayInProcess.start(
             """
             routes:
               - {path: /unknown, \(terms)}
-              - {path: /known, \(terms), upstream_certificate: gateway.pem, upstream_key: gateway.key}
+              - {path: /known, \(terms), \(own)}
             """, users: [], directory: place)
         defer { gateway.stop() }
         expectRefused(try gateway.request("GET", "/unknown"), 502, "upstream_unavailable")

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Encodings
 import Foundation
 import GatewayForTests

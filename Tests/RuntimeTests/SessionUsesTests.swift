@@ -7,6 +7,8 @@ import Testing
 
 @Suite("Uses of sessions")
 struct SessionUsesTests {
+    let fixture = RuntimeFixture()
+
     @Test("Open sockets keep all their sessions alive, also when there are more than uses may wait")
     func moreSocketsThanRoom() async throws {
         let fixture = RuntimeFixture(pendingUses: 1)
@@ -24,5 +26,34 @@ struct SessionUsesTests {
             #expect(fixture.store.stored(session.id)?.lastSeenAt == fixture.clock.now)
         }
         withExtendedLifetime(connections) {}
+    }
+
+    @Test("A session in use does not expire, whether or not the use is written yet; its absolute end stands")
+    func useKeepsAlive() async throws {
+        let fixture = RuntimeFixture(policy: SessionPolicy(anonymousIdle: 10_000, anonymousLifetime: 60_000))
+        let session = try await fixture.anonymous()
+        for _ in 0..<10 {
+            fixture.clock.advance(by: 5_900)
+            #expect(try await fixture.runtime.admit(secretHash: session.secret.hash).failure == nil)
+        }
+        #expect(fixture.store.touches == 0)
+        try await fixture.runtime.expireSessions()
+        #expect(fixture.store.touches == 1)
+        #expect(fixture.store.stored(session.session.id)?.lastSeenAt == fixture.clock.now)
+        fixture.clock.advance(by: 1_000)
+        #expect(try await fixture.runtime.admit(secretHash: session.secret.hash).failure == .mismatch)
+    }
+
+    @Test("Uses that can't be written are kept until they can")
+    func usesSurviveOutage() async throws {
+        let session = try await fixture.authenticated()
+        fixture.clock.advance(by: 60_000)
+        fixture.runtime.noteUse(session.session.id)
+        let noted = fixture.clock.now
+        fixture.store.set(reachable: false)
+        await #expect(throws: StateSurfaceError.self) { try await fixture.runtime.flushUses() }
+        fixture.store.set(reachable: true)
+        try await fixture.runtime.flushUses()
+        #expect(fixture.store.stored(session.session.id)?.lastSeenAt == noted)
     }
 }

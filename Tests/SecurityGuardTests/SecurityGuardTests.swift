@@ -16,19 +16,19 @@ struct SecurityGuardTests {
         let running = Task { await subject.run() }
         defer { running.cancel() }
         _ = try subject.keyDirectory.rotate()
-        try await eventually { subject.keyGeneration > old.generation }
+        #expect(try await eventually { subject.keyGeneration > old.generation })
         #expect(subject.keyRing.verificationKeys.count == 2)
         #expect(subject.keyRing.signingKey.keyID == old.signingKey.keyID)
         #expect(subject.keyRing.etag != old.etag)
         // No file changes any more: time alone makes the next key sign.
         fixture.clock.advance(by: KeySchedule.lead)
-        try await eventually { subject.keyRing.signingKey.keyID != old.signingKey.keyID }
+        #expect(try await eventually { subject.keyRing.signingKey.keyID != old.signingKey.keyID })
         let generation = subject.keyGeneration
         for file in try fixture.folder.files() {
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o644], ofItemAtPath: "\(fixture.folder.path)/\(file)")
         }
-        try await eventually { fixture.events.all.contains { $0.name == .keysRefused } }
+        #expect(try await eventually { fixture.events.all.contains { $0.name == .keysRefused } })
         #expect(subject.keyGeneration == generation)
     }
 

@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurface
 import Synchronization
 
@@ -19,14 +20,4 @@ package final class ChangeRecorder: Sendable {
     ) async throws -> Bool {
         try await eventually(within: limit) { condition(changes) }
     }
-}
-
-/// Asks again and again until the answer is yes or the time is over.
-package func eventually(within limit: Duration, _ condition: () async throws -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    return try await condition()
 }

@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurface
 import Testing
 

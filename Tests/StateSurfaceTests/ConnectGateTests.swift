@@ -1,3 +1,4 @@
+import BasicsForTests
 import Dispatch
 import StateSurfaceTesting
 import Synchronization

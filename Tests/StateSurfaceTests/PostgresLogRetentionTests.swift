@@ -1,3 +1,4 @@
+import BasicsForTests
 import PostgresForTests
 import StateSurfaceTesting
 import Synchronization

@@ -1,3 +1,4 @@
+import BasicsForTests
 import StateSurfaceTesting
 import Synchronization
 import Testing

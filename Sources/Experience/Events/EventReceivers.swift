@@ -50,9 +50,6 @@ package struct EventReceivers: Sendable {
     /// Whether there is any receiver.
     package var isEmpty: Bool { all.isEmpty }
 
-    /// Whether a receiver wants to know of events of a kind.
-    package func want(_ kind: WebhookEvent.Kind) -> Bool { all.contains { $0.kinds.contains(kind) } }
-
     /// The deliveries of an event: one for each receiver that wants to know of its kind. Deliveries with the same lane
     /// are sent one after the other: those of a session in its order. Events without a session have a lane each.
     package func deliveries(of event: WebhookEvent) -> [DeliveryRecord] {

@@ -39,7 +39,7 @@ final class EventStreams: Sendable {
 
         func close() { isOpen.store(false, ordering: .releasing) }
 
-        fileprivate var hasRoom: Bool { inFlight.load(ordering: .acquiring) < window }
+        var hasRoom: Bool { inFlight.load(ordering: .acquiring) < window }
 
         fileprivate func emit(_ event: EventRecord) {
             inFlight.add(1, ordering: .acquiringAndReleasing)
@@ -53,38 +53,8 @@ final class EventStreams: Sendable {
             if left < 0 { inFlight.add(-left, ordering: .acquiringAndReleasing) }
         }
 
-        fileprivate func move(to seq: Int64) { position.store(seq, ordering: .releasing) }
-    }
-
-    private struct Channel: Sendable {
-        var listeners: [ObjectIdentifier: Listener] = [:]
-        /// Includes all listeners that lack an event and have room for it, and possibly others until they are examined.
-        var behind: [ObjectIdentifier: Listener] = [:]
-        /// The last known sequence number of the stream.
-        var lastSeq: Int64 = 0
-        /// The running reader; nil if there is none.
-        var reader: UInt64?
-
-        /// Records a new end of the stream, after which every listener lacks events.
-        mutating func grow(to seq: Int64) {
-            guard seq > lastSeq else { return }
-            lastSeq = seq
-            behind = listeners
-        }
-
-        /// Examines a listener that has started or has room again.
-        mutating func reconsider(_ listener: Listener) {
-            let id = ObjectIdentifier(listener)
-            guard listeners[id] != nil, listener.delivered < lastSeq else { return }
-            behind[id] = listener
-        }
-
-        /// The sequence number after which to read next, for the listener that is furthest behind; nil if none is.
-        mutating func nextPosition() -> Int64? {
-            let lastSeq = self.lastSeq
-            behind = behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
-            return behind.values.lazy.map(\.delivered).min()
-        }
+        /// Makes this the last event that it has.
+        func move(to seq: Int64) { position.store(seq, ordering: .releasing) }
     }
 
     private static let batch = 128
@@ -93,14 +63,10 @@ final class EventStreams: Sendable {
     /// Reading the ends of all streams again.
     private let catchingUp = Mutex(CoalescedWork())
     private let lastReader = Atomic<UInt64>(0)
-    private let examined = Atomic<Int>(0)
 
     init(store: any ExecutionStore) {
         self.store = store
     }
-
-    /// The number of listeners that have been examined so far, for tests of the cost.
-    var listenersExamined: Int { examined.load(ordering: .relaxed) }
 
     /// The sessions with a socket on this node.
     var sessionIDs: [String] { channels.withLock { Array($0.keys) } }
@@ -203,7 +169,6 @@ final class EventStreams: Sendable {
     private func nextPosition(_ sessionID: String, for reader: UInt64) -> Int64? {
         self.channels.withLock { channels -> Int64? in
             guard channels[sessionID]?.reader == reader else { return nil }
-            self.examined.add(channels[sessionID]?.behind.count ?? 0, ordering: .relaxed)
             let position = channels[sessionID, default: Channel()].nextPosition()
             if position == nil { channels[sessionID]?.reader = nil }
             return position

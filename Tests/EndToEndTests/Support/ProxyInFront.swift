@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 
 /// A proxy of a distribution, run in front of the gateway for as long as a test lasts.

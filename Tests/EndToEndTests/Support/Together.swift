@@ -31,13 +31,3 @@ func shortest(below limit: Double, _ measure: () throws -> Double) rethrows -> D
     for _ in 0..<4 where best >= limit { best = min(best, try measure()) }
     return best
 }
-
-/// Tries until it holds or the time is over.
-func eventually(within limit: Duration = .patience, _ condition: () throws -> Bool) async throws -> Bool {
-    let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
-        if try condition() { return true }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    return try condition()
-}
