@@ -211,7 +211,7 @@ import Testing
             contentsOf: Self.root.appendingPathComponent("docs/several-nodes.md"), encoding: .utf8)
         for (line, figure) in [
             ("refreshes 13889 /s", "13,889"), ("load of PostgreSQL 150 %", "150 %"),
-            ("sockets 100000", "100,000"), ("connections 1300", "1,300"),
+            ("sockets 100000", "100,000"), ("connections 1300", "1,300"), ("memory 1.0 GB", "100,000 and 1.0 GB"),
         ] {
             #expect(text.contains(line), "\(line) in \(text)")
             #expect(documented.contains(figure), "\(figure)")
