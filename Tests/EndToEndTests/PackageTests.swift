@@ -40,6 +40,21 @@ import Testing
         #expect(isTried || result.status == 77, "\(result.errors)")
     }
 
+    @Test(
+        "systemd understands the unit, waits until the gateway is ready, and starts it again after a reload that ended it",
+        .enabled(if: (try? Program.run("systemd-analyze", ["--version"]).status) == 0, "systemd-analyze is missing"))
+    func unit() throws {
+        let source = Self.root.appendingPathComponent("deploy/gatehouse.service")
+        let text = try String(contentsOf: source, encoding: .utf8)
+        #expect(text.contains("\nType=notify\n") && text.contains("\nRestartForceExitStatus=SIGHUP\n"))
+        // The program need not be installed here.
+        let copy = try GatewayProcess.makeDirectory().appendingPathComponent("gatehouse.service")
+        try text.replacing("/usr/local/bin/gatehouse", with: "/bin/true").write(
+            to: copy, atomically: true, encoding: .utf8)
+        let checked = try Program.run("systemd-analyze", ["verify", copy.path])
+        #expect(checked.status == 0 && !checked.errors.contains("gatehouse.service:"), "\(checked.errors)")
+    }
+
     @Test("make install puts everything below DESTDIR, and keeps a configuration that is there")
     func install() throws {
         let place = try GatewayProcess.makeDirectory()

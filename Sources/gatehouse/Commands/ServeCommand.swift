@@ -2,6 +2,7 @@ import ArgumentParser
 import EdgeConfiguration
 import Experience
 import Logging
+import UnixSignals
 
 /// `gatehouse serve`: runs the gateway until the process is told to stop and has drained. A configuration that can't be
 /// used is an error before anything is opened.
@@ -28,6 +29,8 @@ struct ServeCommand: AsyncParsableCommand {
     var runtime: String?
 
     func run() async throws {
+        // First of all: until it is trapped, SIGHUP ends the process.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         ProcessLimits.raiseDescriptors()
         let source = ConfigurationSource(file: options.file, flags: flags)
         let loaded = try source.load()
@@ -36,7 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Logger(label: "gatehouse")
         loaded.logWarnings(to: logger)
         try await Composition(
-            loaded: loaded, source: source, logger: logger, level: level
+            loaded: loaded, source: source, logger: logger, level: level, hangups: hangups
         ).run()
     }
 
