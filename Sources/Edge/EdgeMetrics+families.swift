@@ -55,5 +55,8 @@ extension EdgeMetrics {
         .init(
             "gatehouse_log_lines_dropped_total", .counter,
             help: "Lines of a log that were dropped because it could not be written fast enough."),
+        .init(
+            "gatehouse_metrics_refused_total", .counter,
+            help: "Metrics that record nothing, because there are too many series: restart the gateway."),
     ]
 }

@@ -39,6 +39,8 @@ package final class EdgeMetrics: Sendable {
     package init(_ factory: any MetricsFactory) {
         self.factory = factory
         exposition = factory as? any MetricsExposition
+        // Made first, so that there is room for it.
+        if exposition != nil { _ = Counter(label: Self.refusedMetrics, factory: factory) }
         proxied = Counter(label: "gatehouse_proxied_requests_total", factory: factory)
         upgrades = Counter(label: "gatehouse_upgrades_total", factory: factory)
         connections = Counter(label: "gatehouse_connections_total", factory: factory)
@@ -125,6 +127,15 @@ package final class EdgeMetrics: Sendable {
     }
 
     // MARK: Values that are looked up
+
+    private static let refusedMetrics = "gatehouse_metrics_refused_total"
+
+    /// Records how many metrics were made for whose series there was no room, and returns that number.
+    package func recordRefusedMetrics() -> Int {
+        guard let count = exposition?.refusedMetrics else { return 0 }
+        move(Self.refusedMetrics, to: count)
+        return count
+    }
 
     /// Records values that are as they are now.
     ///

@@ -1,5 +1,6 @@
 import Gate
 import Leases
+import Logging
 import Metrics
 import NIOCore
 import SecurityGuard
@@ -16,14 +17,18 @@ package final class MetricsRecorder: Sendable {
     private let grace: Int64
     private let processorTime: FloatingPointCounter
     private let lastProcessorTime = Mutex<Double>(0)
+    private let logger: Logger
+    /// Whether the log has told of metrics that record nothing.
+    private let hasWarned = Atomic<Bool>(false)
 
     /// - Parameter version: the version that runs, for `gatehouse_build_info`.
     /// - Parameter grace: `state.grace` in ms.
     package init(
         metrics: EdgeMetrics, securityGuard: SecurityGuard, state: any ChangeFeed, loops: LoopStateRegistry,
         grace: Int64,
-        version: String
+        version: String, logger: Logger
     ) {
+        self.logger = logger
         self.metrics = metrics
         self.securityGuard = securityGuard
         self.state = state
@@ -77,6 +82,16 @@ package final class MetricsRecorder: Sendable {
         }
         recordStore()
         recordProcess()
+        warnOfRefusedMetrics()
+    }
+
+    /// Says once that there is no room for more series. Routes that reloads have removed keep theirs.
+    private func warnOfRefusedMetrics() {
+        let count = metrics.recordRefusedMetrics()
+        guard count > 0, !hasWarned.exchange(true, ordering: .relaxed) else { return }
+        logger.warning(
+            "there is no room for more series of metrics: what is new is not counted until the gateway is restarted",
+            metadata: ["refused": "\(count)"])
     }
 
     private func recordStore() {

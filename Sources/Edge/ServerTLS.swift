@@ -1,5 +1,4 @@
 import EdgeConfiguration
-import Foundation
 import Logging
 import Synchronization
 
@@ -10,7 +9,7 @@ package final class ServerTLS: Sendable {
         var files: GatewayConfiguration.TLS
         var asking: CertificateHosts
         var contexts: ServerContexts
-        var stamp: [Date?]
+        var stamp: [FileIdentity?]
     }
 
     private let loaded: Mutex<Loaded>
@@ -57,8 +56,8 @@ package final class ServerTLS: Sendable {
     var contexts: ServerContexts { loaded.withLock { $0.contexts } }
 
     /// Reads the files again if they have changed. New connections get the new certificates; if any of the new files
-    /// can't be used, the old ones stay. Called every two seconds, off the event loops. Changes are noticed by the
-    /// files' modification times.
+    /// can't be used, the old ones stay. Called every two seconds, off the event loops. Changes are noticed by what
+    /// ``FileIdentity`` compares.
     package func reloadIfChanged(logger: Logger) {
         let (files, asking) = loaded.withLock { ($0.files, $0.asking) }
         let stamp = Self.stamp(files)
@@ -74,10 +73,10 @@ package final class ServerTLS: Sendable {
         }
     }
 
-    private static func stamp(_ files: GatewayConfiguration.TLS) -> [Date?] {
+    private static func stamp(_ files: GatewayConfiguration.TLS) -> [FileIdentity?] {
         let named = files.certificates.flatMap { [$0.certificate, $0.key] }
         return ([files.certificate, files.key] + named + [files.clientCA].compactMap { $0 }).map {
-            (try? FileManager.default.attributesOfItem(atPath: $0))?[.modificationDate] as? Date
+            FileIdentity(of: $0)
         }
     }
 }

@@ -67,7 +67,7 @@ final class RunningGateway: Sendable {
         self.inheritedAdmin = gateway.inheritedSockets.admin
         self.recorder = MetricsRecorder(
             metrics: services.metrics, securityGuard: builder.securityGuard, state: gateway.state, loops: loops,
-            grace: services.configuration.state.grace, version: gateway.version)
+            grace: services.configuration.state.grace, version: gateway.version, logger: gateway.logger)
         self.admin = AdminListener(
             services: services, state: gateway.state, recorder: recorder, reload: gateway.reloadRequested)
     }
@@ -205,7 +205,8 @@ final class RunningGateway: Sendable {
         await listener.close()
         while ContinuousClock.now < end {
             if await openConnections() == 0 { break }
-            try? await Task.sleep(for: .milliseconds(50))
+            // A task that is cancelled waits no longer.
+            do { try await Task.sleep(for: .milliseconds(50)) } catch { break }
         }
         await admin.close()
     }

@@ -9,4 +9,12 @@ public protocol MetricsExposition: MetricsFactory {
 
     /// Every family with its samples as they are now.
     func text() -> String
+
+    /// How many metrics were made that record nothing, because there is no room for their series.
+    var refusedMetrics: Int { get }
+}
+
+extension MetricsExposition {
+    /// None: there is always room.
+    public var refusedMetrics: Int { 0 }
 }

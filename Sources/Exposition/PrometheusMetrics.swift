@@ -8,8 +8,9 @@ import Synchronization
 /// `Counter` once and keep it. Metrics of the same label and dimensions share their value. Timers and aggregating
 /// recorders become histograms, of seconds and of the values recorded.
 ///
-/// The number of series is bounded: what is made beyond ``seriesLimit`` records nothing. So does a metric of a family
-/// that has another kind.
+/// The number of series is bounded: what is made beyond ``seriesLimit`` records nothing, and is counted by
+/// ``refusedMetrics``. A metric of a family that has another kind records nothing either. A series is never removed: one
+/// of a route that is gone keeps its last value until the process ends.
 public final class PrometheusMetrics: MetricsExposition {
     /// A family that is shown from the beginning, with a sentence about it, in the order given.
     public struct Family: Sendable, Hashable {
@@ -48,6 +49,7 @@ public final class PrometheusMetrics: MetricsExposition {
         var groups: [String: Group] = [:]
         var order: [String] = []
         var seriesCount = 0
+        var refusedCount = 0
     }
 
     /// How many series are kept unless told otherwise.
@@ -89,6 +91,9 @@ public final class PrometheusMetrics: MetricsExposition {
         }
         return text
     }
+
+    /// How many metrics were made beyond ``seriesLimit``, each time that one was.
+    public var refusedMetrics: Int { state.withLock { $0.refusedCount } }
 
     // MARK: Making metrics
 
@@ -146,7 +151,10 @@ public final class PrometheusMetrics: MetricsExposition {
                 guard known.family.kind == kind else { return nil }
                 if let series = known.series[labels] { return series as? Made }
             }
-            guard state.seriesCount < seriesLimit else { return nil }
+            guard state.seriesCount < seriesLimit else {
+                state.refusedCount += 1
+                return nil
+            }
             let made = make()
             if state.groups[name] == nil {
                 state.groups[name] = Group(family: Family(name, kind, help: label))

@@ -60,6 +60,17 @@ import Testing
         #expect(try Self.lines(old) == 1 && Self.lines(old, path) == 4)
     }
 
+    @Test("A log that is a link to an empty file goes on from the one that was moved last")
+    func link() throws {
+        let (path, old) = try Self.paths()
+        try Self.command(path)
+        try FileManager.default.moveItem(atPath: path, toPath: old)
+        try Data().write(to: URL(filePath: path + "x"))
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + "x")
+        try Self.command(path)
+        #expect(try Self.lines(old, path) == 3)
+    }
+
     @Test("Compressed and foreign files beside the log do not count")
     func others() throws {
         let (path, _) = try Self.paths()

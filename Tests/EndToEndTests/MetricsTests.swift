@@ -1,5 +1,6 @@
 import BasicsForTests
 import Foundation
+import GatewayForTests
 import Testing
 
 /// What `/metrics` shows of real traffic.
@@ -99,6 +100,20 @@ import Testing
         #expect(try Self.samples(admin)[name]?.isNaN != false)
         try await gateway.change(to: yaml)
         #expect(try Self.samples(admin)[name] == 1)
+    }
+
+    @Test("Metrics for which there is no room are counted, and the log warns of them once")
+    func refused() async throws {
+        let admin = try SocketAddressing.unusedPort()
+        let gateway = try await GatewayInProcess.start(
+            users: [], environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"],
+            passwordCost: GatewayForTests.passwordCost, seriesLimit: 8)
+        defer { gateway.stop() }
+        #expect(try Self.samples(admin)["gatehouse_metrics_refused_total"] ?? 0 > 0)
+        let warnings = { gateway.log.components(separatedBy: "no room for more series").count - 1 }
+        #expect(try await eventually { warnings() == 1 })
+        _ = try Self.samples(admin)
+        #expect(warnings() == 1)
     }
 
     @Test("Paths, methods, hosts and users of clients make no series")

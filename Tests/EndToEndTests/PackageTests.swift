@@ -47,6 +47,21 @@ import Testing
         #expect(result.status == 0 && output == "ok\n", "\(result.errors)")
     }
 
+    @Test(
+        "systemd understands the unit, waits until the gateway is ready, and starts it again after a reload that ended it",
+        .enabled(if: (try? Program.run("systemd-analyze", ["--version"]).status) == 0, "systemd-analyze is missing"))
+    func unit() throws {
+        let source = Self.root.appendingPathComponent("deploy/gatehouse.service")
+        let text = try String(contentsOf: source, encoding: .utf8)
+        #expect(text.contains("\nType=notify\n") && text.contains("\nRestartForceExitStatus=SIGHUP\n"))
+        // The program need not be installed here.
+        let copy = try GatewayProcess.makeDirectory().appendingPathComponent("gatehouse.service")
+        try text.replacing("/usr/local/bin/gatehouse", with: "/bin/true").write(
+            to: copy, atomically: true, encoding: .utf8)
+        let checked = try Program.run("systemd-analyze", ["verify", copy.path])
+        #expect(checked.status == 0 && !checked.errors.contains("gatehouse.service:"), "\(checked.errors)")
+    }
+
     @Test("make install puts everything below DESTDIR, and keeps a configuration that is there")
     func install() throws {
         let place = try GatewayProcess.makeDirectory()
@@ -218,7 +233,7 @@ import Testing
             contentsOf: Self.root.appendingPathComponent("docs/several-nodes.md"), encoding: .utf8)
         for (line, figure) in [
             ("refreshes 13889 /s", "13,889"), ("load of PostgreSQL 150 %", "150 %"),
-            ("sockets 100000", "100,000"), ("connections 1300", "1,300"),
+            ("sockets 100000", "100,000"), ("connections 1300", "1,300"), ("memory 1.0 GB", "100,000 and 1.0 GB"),
         ] {
             #expect(text.contains(line), "\(line) in \(text)")
             #expect(documented.contains(figure), "\(figure)")

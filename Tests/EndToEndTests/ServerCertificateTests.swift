@@ -138,6 +138,33 @@ struct ServerCertificateTests {
         #expect(try setup.shown(for: "shop.example") == "usual" && setup.shown(for: "new.example") == "shop2")
     }
 
+    @Test("A certificate in a volume of Kubernetes is followed, where only the link of the directory changes")
+    func linkedVolume() async throws {
+        let routes = { (url: String) in "routes: [{path: /, upstream: \"\(url)\", require: none}]" }
+        let setup = try await Setup(routes)
+        defer { setup.stop() }
+        // As the kubelet does it: shop.pem -> ..data/shop.pem, ..data -> ..1, and the new ..data is put into its place.
+        let script = """
+            set -e
+            cd "$1"
+            mkdir ..1 ..2
+            for kind in pem key; do
+                mv shop.$kind ..1/
+                mv shop2.$kind ..2/shop.$kind
+                touch -r ..1/shop.$kind ..2/shop.$kind
+                ln -s ..data/shop.$kind shop.$kind
+            done
+            ln -s ..1 ..data
+            """
+        let swap = "cd \"$1\" && ln -s ..2 ..data_tmp && mv -T ..data_tmp ..data"
+        let prepared = try Program.run("sh", ["-c", script, "sh", setup.place.path])
+        #expect(prepared.status == 0, "\(prepared.errors)")
+        try await setup.gateway.change(to: Setup.yaml(setup.place, routes(setup.upstream.url)))
+        #expect(try setup.shown(for: "shop.example") == "shop")
+        #expect(try Program.run("sh", ["-c", swap, "sh", setup.place.path]).status == 0)
+        #expect(try await eventually { try setup.shown(for: "shop.example") == "shop2" })
+    }
+
     private static func requiring(_ url: String) -> String {
         """
         routes:

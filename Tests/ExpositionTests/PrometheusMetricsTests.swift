@@ -76,15 +76,17 @@ struct PrometheusMetricsTests {
         #expect(metrics.text().hasSuffix("_9a_b_c{d_e=\"f\"} 1\n"))
     }
 
-    @Test("Series beyond the limit, and metrics of another kind than their family, record nothing and are not shown")
+    @Test("Series beyond the limit are counted and not shown, nor are metrics of another kind than their family")
     func bounds() {
         let metrics = PrometheusMetrics(seriesLimit: 3)
+        #expect(metrics.refusedMetrics == 0)
         for number in 0..<10 {
             Counter(label: "x", dimensions: [("n", "\(number)")], factory: metrics).increment()
         }
         Gauge(label: "x", dimensions: [("n", "0")], factory: metrics).record(9)
         let lines = metrics.text().split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(lines == ["x{n=\"0\"} 1", "x{n=\"1\"} 1", "x{n=\"2\"} 1"])
+        #expect(metrics.refusedMetrics == 7)
     }
 
     @Test("Nothing that many threads record at once is lost")

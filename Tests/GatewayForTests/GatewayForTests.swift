@@ -18,6 +18,8 @@ import StateSurface
 package final class GatewayForTests: Sendable {
     /// The cheapest hash that the code believes in.
     package static let passwordCost = ScryptParameters(logN: 1, r: 1, p: 1)
+    /// How many series of metrics a gateway keeps unless told otherwise.
+    package static let usualSeriesLimit = PrometheusMetrics.defaultSeriesLimit
 
     /// Such as `http://127.0.0.1:49152`, or `unix:/PATH`.
     package let origin: String
@@ -43,6 +45,7 @@ package final class GatewayForTests: Sendable {
     ///   - configuration: ``configuration(in:)``, changed as the test wants it.
     ///   - passwordCost: what hashing costs the gateway; a test of overload may want it dear.
     ///   - realms: realms besides the built-in ones.
+    ///   - seriesLimit: how many series of metrics there may be.
     ///   - audit: hears of everything that is worth an audit line.
     ///   - adjust: changes what the gateway is given besides, such as its logs.
     ///   - prepare: makes what must be in the store before the gateway accepts connections.
@@ -50,6 +53,7 @@ package final class GatewayForTests: Sendable {
         _ configuration: GatewayConfiguration, clock: ManualClock = ManualClock(),
         logger: Logger = Logger(label: "gatehouse", factory: { _ in SwiftLogNoOpLogHandler() }),
         passwordCost: ScryptParameters = GatewayForTests.passwordCost, realms: [any Realm] = [],
+        seriesLimit: Int = GatewayForTests.usualSeriesLimit,
         audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void = { _, _ in },
         adjust: (inout Gateway) -> Void = { _ in },
         prepare: (any StateSurface, Accounts) async throws -> Void = { _, _ in }
@@ -62,7 +66,7 @@ package final class GatewayForTests: Sendable {
             // Counters of its own: other gateways of the process have theirs.
             var gateway = Gateway(
                 configuration: configuration, state: state, clock: time, logger: logger, audit: audit, realms: realms,
-                metrics: PrometheusMetrics(families: Gateway.metricFamilies))
+                metrics: PrometheusMetrics(families: Gateway.metricFamilies, seriesLimit: seriesLimit))
             gateway.passwordCost = passwordCost
             adjust(&gateway)
             return GatewayForTests(try await gateway.open(), state, accounts, clock)

@@ -102,6 +102,25 @@ import Testing
         #expect(!health.view.isUnhealthy && !health.view.isAvailable(at: 10))
         terms.outlier = nil
         health.apply(terms)
-        #expect(health.view.isAvailable(at: 10) && health.consecutiveFailures == 1)
+        #expect(health.view.isAvailable(at: 10) && health.consecutiveFailures == 0)
+    }
+
+    @Test("Failures from before outlier was taken away, and while it was away, eject nothing when it is given back")
+    func givenBack() {
+        var terms = UpstreamTerms()
+        terms.outlier = Self.outlier(2)
+        var health = UpstreamHealth()
+        health.apply(terms)
+        _ = health.failed(terms.outlier, at: 1)
+        // A reload that leaves it as it is keeps the count.
+        health.apply(terms)
+        #expect(health.consecutiveFailures == 1)
+        terms.outlier = nil
+        health.apply(terms)
+        _ = health.failed(nil, at: 2)
+        terms.outlier = Self.outlier(2)
+        health.apply(terms)
+        let isEjected = [health.failed(terms.outlier, at: 3), health.failed(terms.outlier, at: 4)]
+        #expect(isEjected == [false, true])
     }
 }

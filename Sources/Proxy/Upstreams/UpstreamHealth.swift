@@ -30,12 +30,14 @@ package struct UpstreamHealth: Sendable, Equatable {
 
     /// What a choice needs to know.
     package private(set) var view = View()
-    /// How many requests have failed since the last success.
+    /// How many requests have failed since the last success, or since `outlier` came or went.
     package private(set) var consecutiveFailures = 0
     /// How many times in succession it was left alone.
     package private(set) var ejections = 0
     /// How many checks in a row contradict the present state.
     private var doubts = 0
+    /// Whether the terms that were applied last have `outlier`.
+    private var hasOutlier = false
 
     /// An upstream of which nothing is known. It counts as healthy.
     package init() {}
@@ -86,10 +88,15 @@ package struct UpstreamHealth: Sendable, Equatable {
     }
 
     /// Takes over new terms: without checks the upstream is no longer unhealthy, without `outlier` no longer ejected.
+    /// Where `outlier` comes or goes, failures are counted anew: those of before are none of its.
     package mutating func apply(_ terms: UpstreamTerms) {
         if terms.health == nil {
             view.isUnhealthy = false
             doubts = 0
+        }
+        if (terms.outlier != nil) != hasOutlier {
+            hasOutlier = terms.outlier != nil
+            consecutiveFailures = 0
         }
         if terms.outlier == nil {
             view.ejectedUntil = 0

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Finds the file of an audit log that a command has to write to.
 ///
@@ -12,8 +13,9 @@ enum AuditRotation {
     /// The file of the log for a command: that of a gateway that runs, which has another name between the rotation and
     /// SIGHUP, or else the one at `path`.
     static func file(of path: String) throws(CommandFailure) -> AuditFile {
-        let facts = try? FileManager.default.attributesOfItem(atPath: path)
-        if let facts, (facts[.size] as? NSNumber)?.intValue != 0 || facts[.type] as? FileAttributeType != .typeRegular {
+        // What a link leads to counts, and not the link, which is never empty.
+        var status = stat()
+        if stat(path, &status) == 0, status.st_size != 0 || status.st_mode & S_IFMT != S_IFREG {
             return try AuditFile(path, owns: false)
         }
         let siblings = siblings(of: path)

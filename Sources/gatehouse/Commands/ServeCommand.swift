@@ -4,6 +4,7 @@ import Experience
 import Exposition
 import Logging
 import Metrics
+import UnixSignals
 
 /// `gatehouse serve`: runs the gateway until the process is told to stop and has drained. A configuration that can't be
 /// used is an error before anything is opened.
@@ -30,6 +31,8 @@ struct ServeCommand: AsyncParsableCommand {
     var runtime: String?
 
     func run() async throws {
+        // First of all: until it is trapped, SIGHUP ends the process.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         ProcessLimits.raiseDescriptors()
         let source = ConfigurationSource(file: options.file, flags: flags)
         let loaded = try source.load()
@@ -44,7 +47,8 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Logger(label: "gatehouse")
         loaded.logWarnings(to: logger)
         try await Composition(
-            loaded: loaded, source: source, logger: logger, level: level, streams: streams, metrics: metrics
+            loaded: loaded, source: source, logger: logger, level: level, streams: streams, metrics: metrics,
+            hangups: hangups
         ).run()
     }
 

@@ -27,7 +27,7 @@ struct ConfigurationLoader: Sendable {
         var draft = ConfigurationDraft()
         var faults: [ConfigurationFault] = []
         var warnings: [ConfigurationFault] = []
-        let file = readFile(self.named(named), into: &draft, faults: &faults)
+        let (file, contents) = readFile(self.named(named), into: &draft, faults: &faults)
         applyEnvironment(to: &draft, faults: &faults)
         for flag in flags {
             apply(flag.value, to: flag.key, from: flag.name, &draft, &faults)
@@ -39,8 +39,8 @@ struct ConfigurationLoader: Sendable {
         ConfigurationChecks.check(&draft, place: file ?? "configuration", faults: &faults, warnings: &warnings)
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
         return LoadedConfiguration(
-            configuration: draft.configuration, warnings: warnings, file: file, places: draft.places,
-            stateURLFile: draft.stateURLFile, secretFiles: draft.secretFiles)
+            configuration: draft.configuration, warnings: warnings, file: file, contents: contents,
+            places: draft.places, stateURLFile: draft.stateURLFile, secretFiles: draft.secretFiles)
     }
 
     // MARK: The file
@@ -50,26 +50,28 @@ struct ConfigurationLoader: Sendable {
         file ?? environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Reads the file into the draft. A file that was not named may be missing.
+    /// Reads the file into the draft, and returns its name and its bytes. A file that was not named may be missing.
     private func readFile(
         _ named: String?, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]
-    ) -> String? {
+    ) -> (file: String?, contents: [UInt8]?) {
         let file = named ?? Self.defaultFile
+        var found: [UInt8]?
         do {
             guard let bytes = try contents(file) else {
                 if named != nil {
                     let message = "no such file: correct --config or \(Self.fileVariable), or create it"
                     faults.append(.init(place: file.isEmpty ? "--config" : file, message: message))
                 }
-                return nil
+                return (nil, nil)
             }
+            found = bytes
             if let root = try FileValue.parse(bytes, file: file), !root.isEmpty {
                 read(root, into: &draft, faults: &faults)
             }
         } catch {
             faults.append(error)
         }
-        return file
+        return (file, found)
     }
 
     /// Notes where an entry of a list is, its keys, and those below them.

@@ -7,6 +7,8 @@ struct LoadedConfiguration: Sendable {
     let warnings: [ConfigurationFault]
     /// The file it was read from; nil if there was none.
     let file: String?
+    /// The bytes of that file.
+    var contents: [UInt8]?
     /// Where each key was given, by key: `FILE:LINE:COLUMN`, a variable or a flag.
     var places: [String: String] = [:]
     /// The file of `state.url_file`; nil if `state.url` was given itself.
@@ -17,8 +19,8 @@ struct LoadedConfiguration: Sendable {
     /// The same with another configuration: keys that need a restart keep what they were.
     func with(_ configuration: GatewayConfiguration) -> LoadedConfiguration {
         LoadedConfiguration(
-            configuration: configuration, warnings: warnings, file: file, places: places, stateURLFile: stateURLFile,
-            secretFiles: secretFiles)
+            configuration: configuration, warnings: warnings, file: file, contents: contents, places: places,
+            stateURLFile: stateURLFile, secretFiles: secretFiles)
     }
 
     /// Where a key was given, or the nearest one above it; the file for one that was not.

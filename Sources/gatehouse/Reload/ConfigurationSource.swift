@@ -18,10 +18,12 @@ struct ConfigurationSource: Sendable {
     /// The same for a running gateway: a file that has become empty is taken to be one that is being written, and not a
     /// configuration of defaults alone.
     func reload() throws(ConfigurationFaults) -> LoadedConfiguration {
-        if let contents = contents(), !contents.contains(where: { $0 > 0x20 }) {
+        let loaded = try loader.load(file: file, flags: flags)
+        if let contents = loaded.contents, !contents.contains(where: { $0 > 0x20 }) {
             throw ConfigurationFaults(faults: [ConfigurationFault(place: "\(path):1", message: "the file is empty")])
         }
-        return try load()
+        try NamedFiles.check(of: loaded, contents: loader.contents)
+        return loaded
     }
 
     private var path: String {

@@ -3,10 +3,12 @@ import UnixSignals
 
 /// Reloads the configuration, the keys and the certificate whenever the process receives SIGHUP.
 struct ReloadOnHangup: Service {
+    /// Trapped from the beginning of the process, so that SIGHUP never ends it: those that came during the start are
+    /// kept until this runs.
+    let hangups: UnixSignalsSequence
     let reloader: Reloader
 
     func run() async throws {
-        let hangups = await UnixSignalsSequence(trapping: .sighup)
         for await _ in hangups.cancelOnGracefulShutdown() { _ = await reloader.reload(because: "SIGHUP") }
     }
 }

@@ -2,6 +2,7 @@ import AdminAPI
 import EdgeConfiguration
 import Experience
 import Logging
+import Synchronization
 
 /// Reads the configuration of the running gateway again after a signal, a request to the admin listener or a change of
 /// the file. One reload at a time.
@@ -15,6 +16,10 @@ actor Reloader {
     /// The result of the last reload; nil before the first.
     private(set) var lastReload: ReloadEntry?
     private var gateway: Gateway?
+    /// Whether the gateway serves. Before, a change would not reach it.
+    private let serving = Serving()
+    /// What asked for a reload before the gateway served, if anything did.
+    private var postponed: String?
     /// The reload that began last. The next one waits for it.
     private var last: Task<ReloadOutcome, Never>?
     /// Opens the files of the logs again.
@@ -36,14 +41,48 @@ actor Reloader {
     /// The gateway that is to be changed.
     func set(_ gateway: Gateway) { self.gateway = gateway }
 
+    /// The gateway serves from now on. To be called before anyone is told that it does, since a reload that is asked for
+    /// then is made.
+    ///
+    /// - Returns: what makes the reload that was asked for before, if any was.
+    @discardableResult
+    nonisolated func begin() -> Task<Void, Never> {
+        serving.isTrue.store(true, ordering: .sequentiallyConsistent)
+        return Task { await performPostponed() }
+    }
+
+    private func performPostponed() async {
+        guard let cause = postponed else { return }
+        postponed = nil
+        _ = await reload(because: cause)
+    }
+
     /// Reads file and environment, and has the gateway go on with what they say. A configuration that is wrong changes
-    /// nothing.
+    /// nothing. While the gateway starts, the reload is postponed until it serves.
     func reload(because cause: String) async -> ReloadOutcome {
+        guard serving.isTrue.load(ordering: .sequentiallyConsistent) else {
+            postponed = cause
+            return .refused("the gateway is starting, and reloads as soon as it serves")
+        }
+        return await inTurn(because: cause, isRetry: false)
+    }
+
+    /// Tries once more what was refused, and reads nothing but the configuration. It is called again and again, so a
+    /// refusal is logged only if its text is not that of the last one.
+    func retry(because cause: String) async {
+        guard serving.isTrue.load(ordering: .sequentiallyConsistent) else { return }
+        _ = await inTurn(because: cause, isRetry: true)
+    }
+
+    /// Performs a reload after those that were asked for before.
+    private func inTurn(because cause: String, isRetry: Bool) async -> ReloadOutcome {
         let former = last
         let task = Task {
             _ = await former?.value
-            let outcome = await perform(because: cause)
-            lastReload = ReloadEntry(at: SystemClock.milliseconds(), outcome: outcome)
+            let outcome = await perform(because: cause, isRetry: isRetry)
+            if !isRetry || outcome != lastReload?.outcome {
+                lastReload = ReloadEntry(at: SystemClock.milliseconds(), outcome: outcome)
+            }
             return outcome
         }
         last = task
@@ -52,20 +91,25 @@ actor Reloader {
 
     /// Opens the logs again, reads keys, certificates and configuration, and changes to it. A configuration that can't
     /// be used leaves the running one in force.
-    private func perform(because cause: String) async -> ReloadOutcome {
-        reopen()
-        await gateway?.reload()
+    private func perform(because cause: String, isRetry: Bool) async -> ReloadOutcome {
+        if !isRetry {
+            reopen()
+            await gateway?.reload()
+        }
         let (plan, read): (ReloadPlan, LoadedConfiguration)
         do {
             read = try source.reload()
-            read.logWarnings(to: logger)
             plan = ReloadPlan(running: running, wanted: read.configuration)
             try await gateway?.change(to: plan.configuration)
         } catch {
             let why = ErrorText.oneLine(ErrorText.failure(error)?.description ?? "\(error)")
-            logger.error("the configuration is not changed", metadata: ["cause": "\(cause)", "reason": "\(why)"])
-            return .refused(why)
+            let outcome = ReloadOutcome.refused(why)
+            if !isRetry || outcome != lastReload?.outcome {
+                logger.error("the configuration is not changed", metadata: ["cause": "\(cause)", "reason": "\(why)"])
+            }
+            return outcome
         }
+        read.logWarnings(to: logger)
         running = plan.configuration
         loaded = read.with(plan.configuration)
         level.set(plan.configuration.log.level)
@@ -74,4 +118,9 @@ actor Reloader {
         logger.notice("configuration reloaded", metadata: metadata)
         return .reloaded(needRestart: plan.needRestart)
     }
+}
+
+/// Whether a gateway serves, to be said and asked from any thread.
+private final class Serving: Sendable {
+    let isTrue = Atomic<Bool>(false)
 }

@@ -20,6 +20,12 @@ struct Composition {
     /// Where the log goes, and the access log with `log.access: stderr`.
     let streams: QueuedStreams
     let metrics: PrometheusMetrics
+    /// SIGHUP, trapped since before the configuration was read.
+    let hangups: UnixSignalsSequence
+
+    /// How long the gateway may take to end: as long as `server.drain` may be after any reload, and ten seconds more. A
+    /// service that has not ended by then hangs, and is cancelled.
+    static let longestStop: Duration = .milliseconds(ConfigurationBounds.drain.upperBound) + .seconds(10)
 
     private var configuration: GatewayConfiguration { loaded.configuration }
 
@@ -60,7 +66,10 @@ struct Composition {
         var gateway = Gateway(
             configuration: configuration, state: state, clock: SystemClock.milliseconds, logger: logger,
             audit: { event, members in audit?.record(event, members) },
-            onReady: { origin in Terminal.announce("ready \(origin)") }, metrics: metrics)
+            onReady: { [logger, environment = source.loader.environment] origin in
+                reloader.begin()
+                Self.tellReady(origin, environment: environment, logger: logger)
+            }, metrics: metrics)
         gateway.isAudited = audit != nil
         gateway.accessLog = access
         gateway.version = Version.current
@@ -76,7 +85,7 @@ struct Composition {
         gateway.controls = ProcessOperatorControls(reloader: reloader, level: level)
         await reloader.set(gateway)
         var running: [ServiceGroupConfiguration.ServiceConfiguration] = [
-            .init(service: ReloadOnHangup(reloader: reloader))
+            .init(service: ReloadOnHangup(hangups: hangups, reloader: reloader))
         ]
         if configuration.server.watch {
             running.append(.init(service: ReloadOnChange(source: source, reloader: reloader)))
@@ -85,9 +94,19 @@ struct Composition {
         running.append(.init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup))
         var services = ServiceGroupConfiguration(
             services: running, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // The gateway drains within `server.drain`. A service that has not ended ten seconds after that hangs, and is
-        // cancelled.
-        services.maximumGracefulShutdownDuration = .milliseconds(configuration.server.drain) + .seconds(10)
+        services.maximumGracefulShutdownDuration = Self.longestStop
         try await ServiceGroup(configuration: services).run()
+    }
+
+    /// Tells the service manager, if there is one, and standard output that connections are accepted.
+    private static func tellReady(_ origin: String, environment: [String: String], logger: Logger) {
+        if let place = environment[ServiceNotification.variable], !place.isEmpty,
+            !ServiceNotification.send("READY=1", to: place)
+        {
+            logger.warning(
+                "the service manager could not be told that the gateway is ready",
+                metadata: ["socket": "\(TerminalText.escaped(place))"])
+        }
+        Terminal.announce("ready \(origin)")
     }
 }

@@ -67,17 +67,20 @@ final class GatewayInProcess: GatewayUnderTest {
             configuration, directory: directory, realms: realms, passwordCost: GatewayForTests.passwordCost)
     }
 
-    /// - Parameter passwordCost: what hashing costs, for tests that are about it.
+    /// - Parameters:
+    ///   - passwordCost: what hashing costs, for tests that are about it.
+    ///   - seriesLimit: how many series of metrics there may be; nil for the usual number.
     static func start(
         _ configuration: String = "", users: [TestUser] = TestUser.standard, environment: [String: String] = [:],
         directory: URL? = nil, listen: String = "127.0.0.1:0", realms: [any Realm] = [],
-        passwordCost: ScryptParameters
+        passwordCost: ScryptParameters, seriesLimit: Int? = nil
     ) async throws -> GatewayInProcess {
         let folder = try directory ?? GatewayProcess.makeDirectory()
         let end = ContinuousClock.now + .seconds(10)
         while true {
             do {
-                return try await open(configuration, users, environment, folder, listen, realms, passwordCost)
+                return try await open(
+                    configuration, users, environment, folder, listen, realms, passwordCost, seriesLimit)
             } catch let failure as Failure where !listen.hasSuffix(":0") && failure.description.contains("is in use") {
                 // A port that was chosen before: a program that is being started at this moment has a copy of the
                 // socket that showed it to be free, until its own code runs.
@@ -89,7 +92,7 @@ final class GatewayInProcess: GatewayUnderTest {
 
     private static func open(
         _ configuration: String, _ users: [TestUser], _ environment: [String: String], _ folder: URL, _ listen: String,
-        _ realms: [any Realm], _ passwordCost: ScryptParameters
+        _ realms: [any Realm], _ passwordCost: ScryptParameters, _ seriesLimit: Int?
     ) async throws -> GatewayInProcess {
         let lines = LogLines()
         do {
@@ -111,6 +114,7 @@ final class GatewayInProcess: GatewayUnderTest {
             }
             let gateway = try await GatewayForTests.open(
                 settings, clock: clock, logger: logger, passwordCost: passwordCost, realms: realms,
+                seriesLimit: seriesLimit ?? GatewayForTests.usualSeriesLimit,
                 audit: { audit?.record($0, $1) }, adjust: { $0.accessLog = access },
                 prepare: { state, accounts in
                     for user in users where try await state.accounts(emailKey: user.email).isEmpty {

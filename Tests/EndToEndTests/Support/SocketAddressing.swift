@@ -53,6 +53,30 @@ enum SocketAddressing {
         return descriptor
     }
 
+    /// A socket that receives datagrams at a path, or after `@` at a name of the abstract namespace.
+    static func datagrams(at place: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(place.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard !name.isEmpty, name.count < room else {
+            close(descriptor)
+            throw RawSocket.Failure(description: "the name of the socket has a wrong length")
+        }
+        if name[0] == UInt8(ascii: "@") { name[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size - room + name.count)
+        let result = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            throw RawSocket.Failure(description: "bind: \(errno)")
+        }
+        return descriptor
+    }
+
     /// A port without a listener, which no other test is given.
     ///
     /// It lies below those that the kernel gives to connections and to listeners that ask for any: until a test listens
