@@ -59,7 +59,8 @@ struct EdgeSnapshotBuilder: Sendable {
                 configured: configuration.server.allowedOrigins, issuer: issuer,
                 loopbackPort: isLoopback ? address.port : nil),
             metrics: metrics, logger: gateway.logger, clock: gateway.clock,
-            refused: { [gateway] problem, request in gateway.record(problem, of: request) }, replacing: old)
+            refused: { [gateway] problem, request in gateway.record(problem, of: request) },
+            isTraced: gateway.tracer != nil || configuration.tracing.otlp != nil, replacing: old)
     }
 
     /// The embedded Runtime's tools. Their sessions are opened as those of every token are.
