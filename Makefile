@@ -143,7 +143,7 @@ screenshots:
 
 docs:
 	@mkdir -p .build/docs
-	@for library in JOSE HostileTokens Runtime EdgeConfiguration Exposition Experience; do \
+	@for library in JOSE HostileTokens Runtime EdgeConfiguration Exposition Spans Experience; do \
 		DOCS=1 swift package --allow-writing-to-directory .build/docs generate-documentation \
 			--target $$library --output-path .build/docs/$$library.doccarchive || exit 1; \
 	done

@@ -30,6 +30,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
@@ -40,6 +41,8 @@ let package = Package(
         // MARK: Tools without a subject
         .target(name: "Caching"),
         .target(name: "Exposition", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
+        // What identifies a span, and how a context of swift-distributed-tracing carries it.
+        .target(name: "Spans", dependencies: [.product(name: "Tracing", package: "swift-distributed-tracing")]),
 
         // MARK: Tokens
         .target(name: "Encodings"),
@@ -174,11 +177,8 @@ let package = Package(
             name: "Edge",
             dependencies: [
                 "AdminAPI", "AgentTools", "Answers", "AuthorizationServer", "Caching", "EdgeConfiguration", "EdgeCore",
-                "Encodings",
-                "Exposition",
-                "Gate", "GatewayAPI", "HTTPWire", "Leases", "Libcrypto", "Proxy", "Runtime", "SecurityGuard", "SignIn",
-                "Sockets",
-                "StateSurface", "TrafficCop", "Web",
+                "Encodings", "Exposition", "Gate", "GatewayAPI", "HTTPWire", "Leases", "Libcrypto", "Proxy", "Runtime",
+                "SecurityGuard", "SignIn", "Sockets", "Spans", "StateSurface", "TrafficCop", "Web",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -187,6 +187,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         // The gateway as a library: puts the modules together and runs them.
         .target(
@@ -196,7 +197,7 @@ let package = Package(
                 "Encodings",
                 "Gate",
                 "GatewayAPI", "JOSE", "Leases", "Exposition", "IdentityProviders", "Libcrypto", "Passkeys", "Proxy",
-                "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop", "Webhooks",
+                "Runtime", "SecurityGuard", "SignIn", "Spans", "StateSurface", "TrafficCop", "Webhooks",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -205,6 +206,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .executableTarget(
             name: "gatehouse",
@@ -255,14 +257,19 @@ let package = Package(
             name: "AdopterTests",
             dependencies: [
                 "DocumentationForTests", "Experience", "Exposition", "HostileTokens", "JOSE", "Runtime",
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             packageAccess: false),
         .testTarget(name: "CachingTests", dependencies: ["Caching", "RandomForTests"]),
         .testTarget(
             name: "ExpositionTests",
             dependencies: ["Exposition", .product(name: "Metrics", package: "swift-metrics")]),
+        .testTarget(
+            name: "SpansTests",
+            dependencies: ["Spans", .product(name: "Tracing", package: "swift-distributed-tracing")]),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings", "RandomForTests"]),
         .testTarget(name: "LibcryptoTests", dependencies: ["Libcrypto"]),
         .testTarget(
@@ -375,20 +382,25 @@ let package = Package(
             name: "EdgeTests",
             dependencies: [
                 "AgentTools", "Answers", "Edge", "EdgeConfiguration", "EdgeCore", "Gate", "HTTPWire", "Leases",
-                "RandomForTests", "Runtime", "StateSurface",
+                "RandomForTests", "Runtime", "Spans", "StateSurface",
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys",
+                "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys", "Spans",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .testTarget(
             name: "EndToEndTests",
@@ -397,6 +409,7 @@ let package = Package(
                 "IdentityProviders", "JOSE", "PasskeysForTests", "PostgresForTests", "Runtime", "SecurityGuard",
                 "StateSurface",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             exclude: ["Scripts"]),
         .testTarget(

@@ -74,12 +74,14 @@ package final class EdgeServices: Sendable {
     private let hasWarnedOfForwarding = Atomic<Bool>(false)
     private let hasWarnedOfDescriptors = Atomic<Bool>(false)
 
-    /// - Parameter old: the services before a reload: what does not depend on the configuration is taken over.
+    /// - Parameters:
+    ///   - isTraced: whether spans go anywhere.
+    ///   - old: the services before a reload: what does not depend on the configuration is taken over.
     package init(
         configuration: GatewayConfiguration, securityGuard: SecurityGuard, runtime: Runtime, responder: APIResponder,
         protocolSessions: ProtocolSessionAccess, tools: ToolService, origins: OriginPolicy, metrics: EdgeMetrics,
-        logger: Logger,
-        clock: @escaping @Sendable () -> Int64, refused: @escaping RefusalSink, replacing old: EdgeServices? = nil
+        logger: Logger, clock: @escaping @Sendable () -> Int64, refused: @escaping RefusalSink, isTraced: Bool,
+        replacing old: EdgeServices? = nil
     ) {
         self.configuration = configuration
         self.hasResources = configuration.hasResources
@@ -99,7 +101,7 @@ package final class EdgeServices: Sendable {
         self.refused = refused
         let most = Self.mostSockets(configuration.limits)
         self.socketLimiter = old?.socketLimiter ?? SocketLimiter(perSession: most.perSession, perUser: most.perUser)
-        self.sampling = TraceSampling(isOn: configuration.tracing.otlp != nil, ratio: configuration.tracing.ratio)
+        self.sampling = TraceSampling(isOn: isTraced, ratio: configuration.tracing.ratio)
         self.trustedProxies = configuration.server.trustedProxies.compactMap(AddressBlock.init)
         self.hosts = Set(configuration.server.hosts.map { HostName.withoutPort(Array($0.lowercased().utf8)) })
         self.wireLimits = WireLimits(

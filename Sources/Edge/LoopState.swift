@@ -6,6 +6,7 @@ import Leases
 import NIOCore
 import Proxy
 import SecurityGuard
+import Tracing
 
 /// The state that one event loop keeps for itself, so that the data plane shares no state and takes no locks.
 ///
@@ -57,10 +58,10 @@ package final class LoopState {
     /// - Parameters:
     ///   - metrics: where the loop counts its requests.
     ///   - accessLog: takes the lines of the access log; nil where it is off.
-    ///   - spans: takes the spans of recorded traces; nil where tracing is off.
+    ///   - tracer: takes the spans of recorded traces; nil where tracing is off.
     package init(
         loop: any EventLoop, leases: LeaseTable, flushes: FlushQueue, metrics: EdgeMetrics,
-        accessLog: (any LineSink)? = nil, spans: (any SpanSink)? = nil, now: @escaping @Sendable () -> Int64
+        accessLog: (any LineSink)? = nil, tracer: (any Tracer)? = nil, now: @escaping @Sendable () -> Int64
     ) {
         self.loop = loop
         self.leases = leases
@@ -69,7 +70,7 @@ package final class LoopState {
         self.now = now
         self.meters = LoopMeters(metrics)
         self.accessLog = accessLog.map { AccessLogBuffer(sink: $0) }
-        self.spans = spans.map { SpanBuffer(loop: loop, sink: $0) }
+        self.spans = tracer.map { SpanBuffer(loop: loop, tracer: $0) }
         self.requestPrefix = "req_" + RequestID.padded(UInt64.random(in: .min ... .max), to: 13)
     }
 

@@ -13,8 +13,13 @@ package enum TraceContext {
         pen.write(literal: isSampled ? "-01" : "-00")
     }
 
+    /// The `traceparent` value of version 00.
+    package static func text(_ high: UInt64, _ low: UInt64, span: UInt64, isSampled: Bool) -> String {
+        String(buffer: BytePen.written(expecting: 55) { write(high, low, span: span, isSampled: isSampled, to: &$0) })
+    }
+
     /// Reads a value that has the form of version 00; nil for any other.
-    static func read(
+    package static func read(
         _ bytes: UnsafeRawBufferPointer
     ) -> (high: UInt64, low: UInt64, parent: UInt64, isSampled: Bool)? {
         guard isValid(bytes) else { return nil }

@@ -16,5 +16,5 @@ package struct TraceSampling: Sendable, Equatable {
     }
 
     /// Whether a new trace is recorded.
-    func records(_ word: UInt64) -> Bool { isOn && threshold > 0 && (threshold == .max || word < threshold) }
+    package func records(_ word: UInt64) -> Bool { isOn && threshold > 0 && (threshold == .max || word < threshold) }
 }

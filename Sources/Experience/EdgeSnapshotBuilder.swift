@@ -15,6 +15,7 @@ import Runtime
 import SecurityGuard
 import SignIn
 import StateSurface
+import TrafficCop
 
 /// Makes the edge's view of a configuration: at the start, and again at each reload. Made once and kept by
 /// ``RunningGateway``. What it holds outlives every snapshot; what a configuration decides is made anew.
@@ -22,6 +23,8 @@ struct EdgeSnapshotBuilder: Sendable {
     let gateway: Gateway
     let securityGuard: SecurityGuard
     let runtime: Runtime
+    /// Takes over the rates of a reload.
+    let trafficCop: TrafficCop
     let signIn: SignInService
     /// Sends requests to identity providers.
     let fetch: GuardedFetch
@@ -57,7 +60,8 @@ struct EdgeSnapshotBuilder: Sendable {
                 configured: configuration.server.allowedOrigins, issuer: issuer,
                 loopbackPort: isLoopback ? address.port : nil),
             metrics: metrics, logger: gateway.logger, clock: gateway.clock,
-            refused: { [gateway] problem, request in gateway.record(problem, of: request) }, replacing: old)
+            refused: { [gateway] problem, request in gateway.record(problem, of: request) },
+            isTraced: gateway.tracer != nil || configuration.tracing.otlp != nil, replacing: old)
     }
 
     /// The embedded Runtime's tools.

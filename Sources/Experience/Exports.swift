@@ -1,2 +1,3 @@
-// An adopter imports only `Experience`; the types of the configuration come with it.
+// An adopter imports only `Experience`; the types of the configuration come with it, and what identifies a span.
 @_exported public import EdgeConfiguration
+@_exported public import Spans

@@ -16,6 +16,7 @@ import Runtime
 import SecurityGuard
 import SignIn
 import StateSurface
+import Tracing
 import TrafficCop
 
 /// Builds the gateway from its parts, in this order:
@@ -108,18 +109,14 @@ private func assemble(
     let documents = try documentFetch(configuration)
     started.append { await documents.shutdown() }
     let builder = EdgeSnapshotBuilder(
-        gateway: gateway, securityGuard: securityGuard, runtime: runtime, signIn: signIn,
+        gateway: gateway, securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
         fetch: fetch, documents: documents, issuer: issuer, address: listener.address, loops: loopStates,
         loopCount: loops.count, metrics: metrics)
 
     // 5. The edge.
     let services = try builder.services(for: configuration)
-    let exporter = configuration.tracing.otlp.map { origin in
-        OTLPExporter(origin, version: gateway.version, logger: gateway.logger) { count in
-            metrics.dropped(lines: count, of: "traces")
-        }
-    }
-    started.append { await exporter?.shutdown() }
+    let exporter = makeExporter(gateway, configuration, metrics)
+    let tracer: (any Tracer)? = gateway.tracer ?? exporter.map { OTLPTracer(exporter: $0, ratio: 1) }
     metrics.expect(upstreams: try configuration.upstreamPlaces())
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     builder.upstreamHealth.adopt(try configuration.watchedUpstreams())
@@ -130,7 +127,7 @@ private func assemble(
         try await loop.submit {
             let state = LoopState(
                 loop: loop, leases: LeaseTable(now: gateway.clock(), authority: authority),
-                flushes: FlushQueue(loop: loop), metrics: metrics, accessLog: gateway.accessLog, spans: exporter,
+                flushes: FlushQueue(loop: loop), metrics: metrics, accessLog: gateway.accessLog, tracer: tracer,
                 now: gateway.clock)
             state.change(to: try builder.snapshot(services, upstreamTLS, for: state))
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
@@ -149,6 +146,16 @@ private func assemble(
     try await running.openAdmin()
     listener.open()
     return running
+}
+
+/// What sends spans to `tracing.otlp`; nil where there is no such key, or the adopter's own tracer takes them.
+private func makeExporter(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ metrics: EdgeMetrics
+) -> OTLPExporter? {
+    guard gateway.tracer == nil, let collector = configuration.tracing.otlp else { return nil }
+    return OTLPExporter(collector, service: "gatehouse", version: gateway.version, logger: gateway.logger) { count in
+        metrics.dropped(lines: count, of: "traces")
+    }
 }
 
 private func makeTrafficCop(

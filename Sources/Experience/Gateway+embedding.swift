@@ -6,6 +6,7 @@ import Logging
 import Metrics
 import Runtime
 import StateSurface
+import Tracing
 
 /// A gateway inside another program: the same parts as `gatehouse serve`, with that program's own realms.
 extension Gateway {
@@ -17,11 +18,14 @@ extension Gateway {
     ///     It is called while requests are handled, so it must be quick.
     ///   - metrics: where counters and gauges are made, the process-wide backend by default. `/metrics` of the admin
     ///     listener shows those of a `PrometheusMetrics`, and does not exist with other backends.
+    ///   - tracer: takes the spans of recorded requests, in place of the collector that `tracing.otlp` names;
+    ///     `tracing.ratio` counts for it as well. It is given them on the event loops, so it must not wait. The
+    ///     program runs it.
     ///   - onReady: called once, with the origin that was bound, when connections are accepted.
     /// - Throws: an error whose description is one sentence for the operator.
     public init(
         configuration: GatewayConfiguration, realms: [any Realm], logger: Logger,
-        metrics: any MetricsFactory = MetricsSystem.factory,
+        metrics: any MetricsFactory = MetricsSystem.factory, tracer: (any Tracer)? = nil,
         audit: @escaping @Sendable (_ event: String, _ members: JSONObject) -> Void = { _, _ in },
         onReady: @escaping @Sendable (_ origin: String) -> Void = { _ in }
     ) async throws {
@@ -30,6 +34,7 @@ extension Gateway {
         self.init(
             configuration: configuration, state: state, clock: clock, logger: logger, audit: audit, onReady: onReady,
             realms: realms, metrics: metrics)
+        self.tracer = tracer
         self.ownsState = true
     }
 }

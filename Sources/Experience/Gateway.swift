@@ -10,6 +10,7 @@ import SecurityGuard
 import ServiceLifecycle
 import StateSurface
 import Synchronization
+import Tracing
 
 /// The gateway as a service: listeners, gate, proxy, sockets, API and the embedded Runtime.
 ///
@@ -43,6 +44,8 @@ public struct Gateway: Service, CustomStringConvertible {
     package var inheritedSockets = InheritedSockets()
     /// The version for `gatehouse_build_info`.
     package var version = "library"
+    /// The adopter's tracer; nil for one that sends spans to `tracing.otlp`, where that is set.
+    package var tracer: (any Tracer)?
     /// What hashing a password costs. Tests use less.
     package var passwordCost = ScryptParameters.current
     /// Whether the store was opened only for this gateway, which then closes it.

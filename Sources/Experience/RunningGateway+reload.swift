@@ -5,6 +5,7 @@ import Gate
 import Leases
 import NIOCore
 import Proxy
+import Runtime
 import SecurityGuard
 import TrafficCop
 

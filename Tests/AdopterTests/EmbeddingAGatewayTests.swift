@@ -2,9 +2,11 @@ import DocumentationForTests
 import Experience
 import Exposition
 import Foundation
+import InMemoryTracing
 import Logging
 import ServiceLifecycle
 import Testing
+import Tracing
 
 /// The article of `Experience`, run as an adopter would.
 @Suite("Article: embedding a gateway") struct EmbeddingAGatewayTests {
@@ -29,23 +31,84 @@ import Testing
     }
     // end
 
+    // snippet
+    /// The gateway's spans and the program's own go to one collector. To be run in this order: services are stopped in
+    /// reverse, so the tracer sends what the gateway has recorded last.
+    static func makeTracedServices(
+        _ configuration: GatewayConfiguration, collector: String, logger: Logger,
+        onReady: @escaping @Sendable (String) -> Void
+    ) async throws -> [any Service] {
+        let tracer = OTLPTracer(collector: collector, service: "orders", version: "1.0", logger: logger)
+        let gateway = try await Gateway(
+            configuration: configuration, realms: [], logger: logger, tracer: tracer, onReady: onReady)
+        return [tracer, gateway]
+    }
+    // end
+
     @Test("What the article shows serves, guards its route, and ends when it is told to")
     func works() async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("adopter-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let directory = try Self.makeDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
         let (origins, told) = AsyncStream<String>.makeStream()
         let gateway = try await Self.makeGateway(
             in: directory.path, upstream: "http://127.0.0.1:9", logger: Logger(label: "test"),
             onReady: { told.yield($0) })
-        let group = ServiceGroup(
-            services: [gateway], gracefulShutdownSignals: [], logger: Logger(label: "test"))
+        try await Self.run([gateway], origins) { url in
+            #expect(try await Self.status(of: url) == 401)
+            await gateway.reload()
+        }
+    }
+
+    @Test("A tracer that runs beside the gateway ends with it")
+    func traced() async throws {
+        let directory = try Self.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (origins, told) = AsyncStream<String>.makeStream()
+        let services = try await Self.makeTracedServices(
+            try Self.configuration(in: directory.path), collector: "http://127.0.0.1:9",
+            logger: Logger(label: "test"), onReady: { told.yield($0) })
+        try await Self.run(services, origins) { url in #expect(try await Self.status(of: url) == 404) }
+    }
+
+    @Test("A tracer of the program's own gets the spans, with the ids that the gateway chose")
+    func otherTracer() async throws {
+        let directory = try Self.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (origins, told) = AsyncStream<String>.makeStream()
+        let tracer = InMemoryTracer()
+        var configuration = try Self.configuration(in: directory.path)
+        configuration.tracing.ratio = 1
+        let gateway = try await Gateway(
+            configuration: configuration, realms: [], logger: Logger(label: "test"), tracer: tracer,
+            onReady: { told.yield($0) })
+        try await Self.run([gateway], origins) { url in #expect(try await Self.status(of: url) == 404) }
+        let span = try #require(tracer.finishedSpans.first)
+        #expect(tracer.finishedSpans.count == 1 && span.operationName.hasPrefix("GET ") && span.kind == .server)
+        let identity: SpanContext = try #require(span.context.assignedTraceContext)
+        #expect(identity.traceID.count == 32 && identity.spanID.count == 16 && identity.parentSpanID == nil)
+    }
+
+    private static func configuration(in directory: String) throws -> GatewayConfiguration {
+        try GatewayConfiguration(
+            listen: "127.0.0.1:0", state: "sqlite:\(directory)/state.sqlite", keys: "\(directory)/keys")
+    }
+
+    private static func makeDirectory() throws -> URL {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("adopter-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        return directory
+    }
+
+    /// Runs services until `body` is done with `/orders` of the gateway among them.
+    private static func run(
+        _ services: [any Service], _ origins: AsyncStream<String>, _ body: @Sendable (URL) async throws -> Void
+    ) async throws {
+        let group = ServiceGroup(services: services, gracefulShutdownSignals: [], logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             guard let origin = await origins.first(where: { _ in true }), let url = URL(string: origin + "/orders")
             else { throw NotReady() }
-            #expect(try await Self.status(of: url) == 401)
-            await gateway.reload()
+            try await body(url)
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }

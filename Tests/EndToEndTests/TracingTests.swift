@@ -1,6 +1,9 @@
 import BasicsForTests
+import Experience
 import Foundation
+import Logging
 import Testing
+import Tracing
 
 /// Spans of recorded traces, as a collector gets them.
 @Suite(.blocking) struct TracingTests {
@@ -84,6 +87,33 @@ import Testing
         #expect(gateway.stop() == 0)
         #expect(Self.spans(collector).count == 1_500)
         #expect(collector.requests.count > 2)
+    }
+
+    @Test("The tracer sends the spans of any code, those that are left when it ends included")
+    func ownSpans() async throws {
+        let collector = try RecordingUpstream()
+        let tracer = OTLPTracer(
+            collector: collector.url, service: "shop", version: "1", logger: Logger(label: "test"))
+        tracer.startSpan("first", context: .topLevel).end()
+        let running = Task { await tracer.run() }
+        #expect(try await eventually { Self.spans(collector).count == 1 })
+        Self.nest(tracer)
+        running.cancel()
+        await running.value
+        let spans = Self.spans(collector)
+        #expect(spans.compactMap { $0["name"] as? String } == ["first", "inner", "outer"])
+        let (inner, outer) = (try #require(spans.dropFirst().first), try #require(spans.last))
+        #expect(inner["parentSpanId"] as? String == outer["spanId"] as? String && outer["parentSpanId"] == nil)
+        #expect(inner["traceId"] as? String == outer["traceId"] as? String)
+        #expect((inner["traceId"] as? String)?.count == 32 && (inner["spanId"] as? String)?.count == 16)
+        let text = String(decoding: collector.requests.first?.body ?? [], as: UTF8.self)
+        #expect(text.contains(#"{"key":"service.name","value":{"stringValue":"shop"}}"#))
+    }
+
+    private static func nest(_ tracer: OTLPTracer) {
+        tracer.withSpan("outer") { _ in
+            tracer.withSpan("inner") { _ in }
+        }
     }
 
     @Test("A stop drops and counts the spans that a collector does not take")

@@ -123,17 +123,19 @@ package final class GatewayForTests: Sendable {
 
 /// Runs `body` against a gateway that is there for it alone, and leaves nothing behind.
 ///
-/// - Parameter adjust: changes the configuration before the gateway is opened.
+/// - Parameters:
+///   - adjust: changes the configuration before the gateway is opened.
+///   - adjustGateway: changes what the gateway is given besides, such as its tracer.
 package func withGateway<Result>(
     adjust: (inout GatewayConfiguration) -> Void = { _ in }, clock: ManualClock = ManualClock(),
-    _ body: (GatewayForTests) async throws -> Result
+    adjustGateway: (inout Gateway) -> Void = { _ in }, _ body: (GatewayForTests) async throws -> Result
 ) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = GatewayForTests.configuration(in: folder)
     adjust(&configuration)
-    let gateway = try await GatewayForTests.open(configuration, clock: clock)
+    let gateway = try await GatewayForTests.open(configuration, clock: clock, adjust: adjustGateway)
     do {
         let result = try await body(gateway)
         try await gateway.close()

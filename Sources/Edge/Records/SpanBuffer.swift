@@ -1,14 +1,16 @@
 import NIOCore
+import Tracing
 
 /// Collects the spans that one event loop makes while it processes what has arrived. Confined to its loop.
 final class SpanBuffer {
     private let loop: any EventLoop
-    private let sink: any SpanSink
+    private let tracer: any Tracer
     private var spans: [RequestSpan] = []
 
-    init(loop: any EventLoop, sink: any SpanSink) {
+    /// - Parameter tracer: is given the spans on the loop, and must not wait.
+    init(loop: any EventLoop, tracer: any Tracer) {
         self.loop = loop
-        self.sink = sink
+        self.tracer = tracer
     }
 
     /// The span leaves with the others of this turn of the loop.
@@ -19,7 +21,12 @@ final class SpanBuffer {
         loop.execute {
             let full = bound.value.spans
             bound.value.spans = []
-            bound.value.sink.take(full)
+            SpanBuffer.report(full, to: bound.value.tracer)
         }
+    }
+
+    /// Generic, so that the tracer's type is looked up once for all spans of a turn.
+    private static func report(_ spans: [RequestSpan], to tracer: some Tracer) {
+        for span in spans { span.report(to: tracer) }
     }
 }
