@@ -11,9 +11,9 @@ FAILURES = (OSError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError
 
 
 class Attackers:
-    def __init__(self, oracle, node, secure, scale):
-        """`node` speaks plain HTTP/1.1, `secure` TLS with HTTP/2."""
-        self.oracle, self.node, self.secure, self.scale = oracle, node, secure, scale
+    def __init__(self, oracle, node, secure, honest, scale):
+        """`node` speaks plain HTTP/1.1, `secure` TLS with HTTP/2, and `honest` TLS with HTTP/1.1 to the same node."""
+        self.oracle, self.node, self.secure, self.honest, self.scale = oracle, node, secure, honest, scale
 
     def tasks(self):
         yield self.every(1 / (200 * self.scale), self.refused_upgrade)
@@ -33,8 +33,12 @@ class Attackers:
                 try:
                     async with Limit(20):
                         await attack()
-                except FAILURES:
+                except FAILURES as error:
                     self.oracle.counts[f"{attack.__name__}: cut"] += 1
+                    # Of this attack only the attacked connection may be cut, which it judges itself: what is left
+                    # is a connection that could not be made, or an honest request without an answer.
+                    if attack == self.rapid_reset and not self.oracle.is_disturbed:
+                        self.oracle.fault(f"around a rapid reset there was no answer: {type(error).__name__}")
 
         running = set()
         while True:
@@ -121,9 +125,23 @@ class Attackers:
                 await asyncio.sleep(1)
 
     async def rapid_reset(self):
-        """HTTP/2: four hundred streams, each reset as soon as it is opened (CVE-2023-44487)."""
-        if not self.secure:
-            return
+        """HTTP/2: four hundred streams, each reset as soon as it is opened (CVE-2023-44487). The gateway takes 200
+        resets of a connection within half a minute and ends it then; other connections do not suffer."""
+        told = await self.reset_streams()
+        self.oracle.counts[f"rapid reset: {told}"] += 1
+        if told == "the connection stays":
+            self.oracle.fault("rapid reset: the connection was not ended")
+        reader, writer = await self.honest.open()
+        try:
+            writer.write(b"GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            head = await reader.readuntil(b"\r\n")
+        finally:
+            writer.transport.abort()
+        if head[9:12] != b"200":
+            self.oracle.fault(f"after a rapid reset an honest request was answered {head}")
+
+    async def reset_streams(self):
+        """How the gateway ended the connection."""
         reader, writer = await self.secure.open()
         try:
             writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0))
@@ -131,14 +149,18 @@ class Attackers:
             block = b"\x82\x87\x84\x41\x01x"
             for stream in range(1, 801, 2):
                 writer.write(frame(1, 5, stream, block) + frame(3, 0, stream, struct.pack("!I", 8)))
-            await writer.drain()
-            told = "closed"
-            while part := await asyncio.wait_for(reader.read(65536), 5):
-                if b"\x07\x00\x00\x00\x00\x00" in part:
-                    told = "GOAWAY"
-            self.oracle.counts[f"rapid reset: {told}"] += 1
+            async with Limit(10):
+                await writer.drain()
+                while True:
+                    head = await reader.readexactly(9)
+                    payload = await reader.readexactly(int.from_bytes(head[:3], "big"))
+                    # GOAWAY with an error: the one of a gateway that stops has none.
+                    if head[3] == 7 and payload[4:8] != bytes(4):
+                        return f"GOAWAY {struct.unpack('!I', payload[4:8])[0]}"
         except asyncio.TimeoutError:
-            self.oracle.counts["rapid reset: the connection stays"] += 1
+            return "the connection stays"
+        except (OSError, EOFError):
+            return "closed"
         finally:
             writer.transport.abort()
 

@@ -73,9 +73,13 @@ class Gateway:
         self.place, self.name, self.keys, self.state = place, name, keys, state
         self.port = free_port()
         self.clock = Clock(place.path / f"{name}.clock")
-        route = f'upstream: "http://127.0.0.1:{upstream}", strip_prefix: true'
-        self.config = place.write(f"{name}.yaml", f"""
-server: {{threads: 1, idle_timeout: 10m, header_timeout: 10s{settings}}}
+        # The operator's listener: a Unix socket needs no token from the gateway's own user.
+        self.admin = place.path / f"{name}.admin"
+        self.route = f'upstream: "http://127.0.0.1:{upstream}", strip_prefix: true'
+        route = self.route
+        self.config = place.path / f"{name}.yaml"
+        self.text = f"""
+server: {{threads: 1, idle_timeout: 10m, header_timeout: 10s, admin: "unix:{self.admin}"{settings}}}
 limits: {{enabled: false}}
 log: {{level: error}}
 state: {{grace: {GRACE}s}}
@@ -88,15 +92,21 @@ routes:
   - {{path: /token, {route}, require: token}}
   - {{path: /owned, {route}, require: token+session}}
   - {{path: /socket, {route}, require: token+session, websocket: true}}
-""")
+"""
+        self.write_config()
         self.process = None
+
+    def write_config(self, has_more=False):
+        """With one route more, if wanted. The file is replaced at once, so that every reader finds a whole one."""
+        more = f"  - {{path: /reloaded, {self.route}, require: none}}\n" if has_more else ""
+        os.replace(self.place.write(f"{self.name}.yaml.next", self.text + more), self.config)
 
     def options(self):
         return ["--state", self.state, "--config", str(self.config)]
 
     def start(self):
         log = open(self.place.path / f"{self.name}.log", "ab")
-        command = [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--admin", "off", "--keys", self.keys]
+        command = [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--keys", self.keys]
         # Preloaded from the start, since a process can't be given another clock later.
         faked = {"LD_PRELOAD": str(Clock.library(self.place)), "STEP_CLOCK": str(self.clock.file)}
         self.process = subprocess.Popen(
@@ -125,19 +135,32 @@ routes:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def lowest_free(self):
+        """The number that the next descriptor will have."""
+        taken = {int(name) for name in os.listdir(f"/proc/{self.pid}/fd")}
+        return next(number for number in range(len(taken) + 1) if number not in taken)
+
     def limit_files(self, count):
         """Sets how many descriptors the process may have; returns what it was."""
         before = resource.prlimit(self.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (count, before[1]))
         return before[0]
 
-    # MARK: The account that holds sockets
+    # MARK: Commands, and the account that holds sockets
+
+    def command(self, *words, **more):
+        """Runs a command of the same program on the same store."""
+        return subprocess.run(
+            [BINARY, *words, *self.options()], text=True, capture_output=True, timeout=60, **more)
 
     def account(self):
-        subprocess.run(
-            [BINARY, "users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", *self.options()], input=PASSWORD,
-            text=True, check=True, capture_output=True)
+        self.command("users", "add", EMAIL, "--tenant", TENANT, "--password-stdin", input=PASSWORD, check=True)
         return self
+
+    def oauth_client(self, name):
+        """Adds a client with a secret; returns what it authenticates itself with in a form."""
+        made = json.loads(self.command("clients", "add", name, "--tenant", TENANT, "--json", check=True).stdout)
+        return {"client_id": made["client_id"], "client_secret": made["client_secret"]}
 
     def call(self, path, body):
         request = urllib.request.Request(

@@ -18,11 +18,13 @@ BUSY = (429, 502, 503, 504)
 class Token:
     """What was signed by a node, and between which moments of that node's own clock."""
 
-    __slots__ = ("text", "born", "life", "offsets")
+    __slots__ = ("text", "born", "life", "offsets", "is_revoked")
 
     def __init__(self, text, life, clock, began):
         ended = time.monotonic()
         self.text, self.life, self.offsets = text, life, clock.offsets(began, ended)
+        # Whether its revocation, alone, was asked for: as a token of a live session nothing is expected of it any more.
+        self.is_revoked = False
         self.born = (began + min(self.offsets), ended + max(self.offsets))
 
     def fits(self, clock, began, ended):
@@ -85,10 +87,14 @@ class Oracle:
     def disturb(self, seconds):
         self.disturbed_until = max(self.disturbed_until, time.monotonic() + seconds)
 
+    @property
+    def is_disturbed(self):
+        return time.monotonic() <= self.disturbed_until
+
     def busy(self, what, status, code):
         """Something was refused that is right, since the gateway can't do it now."""
         self.counts[f"{what}, {status} {code}"] += 1
-        if time.monotonic() > self.disturbed_until:
+        if not self.is_disturbed:
             self.note("busy without a fault", what=what, status=status, code=code)
 
     # MARK: What was answered
@@ -137,7 +143,7 @@ class Oracle:
     def judge_live(self, session, token, node, answer, what, began):
         """A session that is live, with its owner's token, must be let through, if the token is good by the node's
         clock, and must not, if it was over."""
-        if session.ended or session.is_doubtful:
+        if session.ended or session.is_doubtful or token.is_revoked:
             return
         status, code = answer
         fits = token.fits(node.clock, began, time.monotonic())
@@ -158,16 +164,20 @@ class Oracle:
 
     def judge_ended(self, session, node, status, what, began):
         """A session whose end was answered must be refused, whatever any clock says."""
-        late = began - session.ended
+        self.judge_over(session.ended, node, status, what, began, session=session.id)
+
+    def judge_over(self, ended, node, status, what, began, **facts):
+        """What rests on something that ended at that moment must be refused."""
+        late = began - ended
         if status in (200, 101):
             if late > self.allowance(node):
                 self.fault(
                     f"{what} was let through at {node.name} {late:.2f} s after the end was answered",
-                    session=session.id, offset=node.clock.offset)
+                    offset=node.clock.offset, **facts)
             else:
                 self.counts["let through within the reach"] += 1
         else:
-            self.note("ended, refused", session=session.id, node=node.name)
+            self.note("ended, refused", node=node.name, **facts)
             if node.clock.offset:
                 self.counts["ended, refused by a node whose clock is wrong"] += 1
 

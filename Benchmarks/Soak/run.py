@@ -7,7 +7,6 @@ import gc
 import os
 import resource
 import signal
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -16,16 +15,18 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 # Processes share the cores as the system decides.
 os.environ["BENCH_FAVOUR"] = "no"
 
+from admin import Admin, Reloader
 from attackers import Attackers
 from cluster import TOKEN_LIFETIME, Gateway, People, certificate
+from disabling import Disablers
+from endings import ENDS
 from faults import Faults
 from oracle import Oracle
-from verdict import growth
+from verdict import Verdict
 from wire import Lost, Node
 from workers import Workers
 
 from harness import place as places
-from harness.measure import Table
 from harness.place import Place, resident_bytes
 from harness.postgres import Postgres
 from harness.servers import start_upstream
@@ -38,16 +39,15 @@ HONEST = int(os.environ.get("HONEST", "500"))
 # The attacks' rates and numbers are multiplied by this.
 ATTACKS = float(os.environ.get("ATTACKS", "1"))
 SLICE = 5
-# What a revocation takes in memory, in bytes. It stays for as long as its tokens may live and an hour more.
-REVOCATION = 110
+# What leaves a revocation.
+REVOKING = [*(f"{kind} {status}" for kind, status in ENDS.items()), "revocation of a token 200"]
 
-Rates = collections.namedtuple("Rates", "sign_ins refreshes probes ends races sockets live")
+Rates = collections.namedtuple("Rates", "sign_ins refreshes probes ends revocations races sockets live")
 
 
 class Soak:
     def __init__(self, place):
         self.place = place
-        self.table = Table("Soak")
         self.people = People(place, 500)
         self.postgres = Postgres(place, beside=True)
         upstream = start_upstream(place)
@@ -57,7 +57,9 @@ class Soak:
         make = lambda name, *more: Gateway(place, name, self.postgres.url, keys, self.people, upstream.port, *more)
         self.a, self.b, self.c = make("a"), make("b"), make("c", tls)
         self.a.account()
-        for gateway in (self.a, self.b, self.c):
+        self.client = self.a.oauth_client("soak")
+        self.gateways = (self.a, self.b, self.c)
+        for gateway in self.gateways:
             gateway.start()
         self.history = open(place.path / "history.jsonl", "w")
         self.oracle = Oracle(self.history)
@@ -68,10 +70,11 @@ class Soak:
         self.secure = Node("c", self.c.port, self.c.clock, client("h2"))
         live = max(50, int(SIGN_INS * 5))
         # Every session is refreshed well before its token ends.
-        self.rates = Rates(SIGN_INS, live / (TOKEN_LIFETIME / 3), SIGN_INS, SIGN_INS, 2, 50, live)
+        self.rates = Rates(SIGN_INS, live / (TOKEN_LIFETIME / 3), SIGN_INS, SIGN_INS, SIGN_INS / 40, 2, 50, live)
         self.samples, self.latencies, self.held = [], collections.defaultdict(list), []
         self.lags = collections.defaultdict(list)
         self.tasks = []
+        self.status = 1
 
     # MARK: Held sockets and honest traffic
 
@@ -94,7 +97,7 @@ class Soak:
                 f"Session-Id: {self.pair['session_id']}", *more)
             if held.opened != {"open": count, "refused": 0}:
                 raise SystemExit(f"the sockets ({name}) could not be opened: {held.opened}")
-            held.count, held.name = count, name
+            held.count, held.name, held.port = count, name, port
             self.held.append(held)
 
     async def keep_held(self):
@@ -166,23 +169,29 @@ class Soak:
         self.begin(self.watch())
         self.begin(self.lag())
         self.begin(self.honest())
+        for gateway in self.gateways:
+            own = Node(gateway.name, gateway.port, gateway.clock, self.nodes[gateway.name].tls)
+            self.begin(Reloader(self.oracle, gateway, own).run())
         await asyncio.sleep(max(3 * SLICE, whole / 10))
-        workers = Workers(self.oracle, list(self.nodes.values()), self.people, self.rates)
+        nodes, admins = list(self.nodes.values()), {gateway.name: Admin(gateway) for gateway in self.gateways}
+        workers = Workers(self.oracle, nodes, self.people, self.rates, admins, self.client)
         for task in workers.tasks():
+            self.begin(task)
+        for task in Disablers(self.oracle, self.a, nodes, self.people, workers).tasks():
             self.begin(task)
         self.enter("used", whole / 10)
         # The first sessions have to be made before they can be used.
         self.oracle.disturb(10)
         await asyncio.sleep(whole / 10)
-        attackers = Attackers(self.oracle, self.nodes["a"], self.secure, ATTACKS)
+        attackers = Attackers(self.oracle, self.nodes["a"], self.secure, self.nodes["c"], ATTACKS)
         for task in attackers.tasks():
             self.begin(task)
         self.enter("attacked", whole * 5 / 10)
         before, began, spent = self.oracle.counts.copy(), time.monotonic(), time.process_time()
         await asyncio.sleep(whole * 5 / 10)
-        a_second = lambda *names: sum(self.oracle.counts[n] - before[n] for n in names) / (time.monotonic() - began)
+        a_second = lambda names: sum(self.oracle.counts[n] - before[n] for n in names) / (time.monotonic() - began)
         self.spent = (time.process_time() - spent) / (time.monotonic() - began)
-        self.signed_in, self.ended_rate = a_second("sign in 200"), a_second("logout 204", "delete 204")
+        self.signed_in, self.ended_rate = a_second(["sign in 200"]), a_second(REVOKING)
         self.enter("faults", 0)
         await Faults(self).run(pause=min(12, whole / 100))
         self.enter("afterwards", whole / 10)
@@ -194,7 +203,7 @@ class Soak:
                 task.cancel()
             _, left = await asyncio.wait(left, timeout=1)
         await self.look_for_lost()
-        self.judge()
+        self.status = Verdict(self, SIGN_INS, MINUTES).judge()
 
     async def look_for_lost(self):
         """Every session whose sign-in was answered, and whose end was not asked for, must be there on each node."""
@@ -216,64 +225,6 @@ class Soak:
                 elif answer.json.get("user_id") != session.owner:
                     self.oracle.fault("a second owner", session=session.id)
 
-    # MARK: The verdict
-
-    def judge(self):
-        table, oracle = self.table, self.oracle
-        for name, count in sorted(oracle.counts.items()):
-            print(f"    {count:>9,}  {name}")
-        late = {phase: sorted(values)[len(values) * 99 // 100] * 1000 for phase, values in self.lags.items()}
-        print("    the clients' own delay, p99: " + ", ".join(f"{phase} {value:.0f} ms" for phase, value in late.items())
-              + f"; they took {self.spent:.2f} of a core under attack")
-        table.at_most("wrong answers by the oracle", len(oracle.wrong), 0, 0, "", self.told())
-        table.at_most("refused as busy, without a fault", oracle.counts["busy without a fault"], 0, 0, "")
-        table.at_least(
-            "sign-ins a second under attack / asked for", self.signed_in / SIGN_INS, 0.95, 0.99,
-            f"{self.signed_in:.0f}/s of {SIGN_INS:.0f}/s")
-        middle = {phase: statistics.median(values) for phase, values in self.latencies.items() if values}
-        listed = ", ".join(f"{phase} {value / 1000:.1f} ms" for phase, value in middle.items())
-        table.at_most("p99 of honest requests, attacked / calm", middle["attacked"] / middle["calm"], 2, 1.5, "x", listed)
-        table.at_most("the same, attacked / used", middle["attacked"] / middle["used"], 2, 1.2, "x", "the attacks alone")
-        for held in self.held:
-            held.ask("mute")
-        time.sleep(2)
-        reports = [(held, held.ask("report 0")) for held in self.held]
-        for held, report in reports:
-            print(f"    {held.name}: {report['open']:,} of {held.count:,} open, {report['back']:,} of "
-                  f"{report['sent']:,} messages came back")
-        lost = sum(held.count - report["open"] for held, report in reports)
-        table.at_most("held sockets that were lost", lost, 0, 0, "", f"of {sum(held.count for held in self.held):,}")
-        sent = sum(report["sent"] for _, report in reports)
-        # Those that send nothing are greeted.
-        gone = sum(report["sent"] - report["back"] for _, report in reports if report["sent"])
-        table.at_most("messages on them that did not come back", gone, 0, 0, "", f"of {sent:,}")
-        remembered = self.ended_rate * 60 * REVOCATION / 1024
-        for node in ("a", "c"):
-            self.growth(f"resident memory of {node}, but for revocations", node, 3, " KiB/min", remembered)
-            self.growth(f"descriptors of {node}", node, 4, "/min")
-        table.print()
-
-    def told(self):
-        counts = self.oracle.counts
-        return (
-            f"{sum(v for k, v in counts.items() if k.startswith('sign in')):,} sign-ins, "
-            f"{sum(v for k, v in counts.items() if k.startswith('refresh ')):,} refreshes, "
-            f"{sum(v for k, v in counts.items() if k.startswith(('logout', 'delete'))):,} ends, "
-            f"{counts['live, let through'] + counts['ended, refused']:,} uses judged")
-
-    def growth(self, what, node, column, name, rate=0):
-        """How it grew each minute of the attack, after its first third, beyond what is known and what its scatter
-        explains."""
-        of = [(sample[0], sample[column]) for sample in self.samples if sample[1:3] == ("attacked", node)]
-        found = growth(of[len(of) // 3:])
-        if found is None:
-            return print(f"  {what}: too few samples")
-        slope, error, first, last = found
-        known = f", {rate:,.0f} of them known" if rate else ""
-        self.table.at_most(
-            f"{what}: growth under attack that is no scatter", max(0, slope - rate - error), 0, 0, name,
-            f"{slope:,.0f} ± {error:,.0f}{known}; from {first:,.0f} to {last:,.0f}")
-
 
 def main():
     # Of the node that holds nine tenths of them, a quarter of all relayed.
@@ -293,7 +244,7 @@ def main():
             asyncio.run(soak.run())
         finally:
             soak.postgres.end()
-        return 1 if soak.oracle.wrong else 0
+        return soak.status
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import struct
+import urllib.parse
 
 
 class Answer:
@@ -63,12 +64,14 @@ class Node:
         async with Limit(5):
             return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.tls, limit=1 << 20)
 
-    async def ask(self, method, path, body=None, token=None, session=None, secret=None, timeout=15):
-        """One request. Throws `Lost` where no answer comes."""
+    async def ask(self, method, path, body=None, token=None, session=None, secret=None, timeout=15, form=None):
+        """One request, whose body is JSON or a form. Throws `Lost` where no answer comes."""
         payload = b"" if body is None else json.dumps(body).encode()
+        if form is not None:
+            payload = urllib.parse.urlencode(form).encode()
         head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Length: {len(payload)}\r\n"
         if payload:
-            head += "Content-Type: application/json\r\n"
+            head += f"Content-Type: application/{'json' if form is None else 'x-www-form-urlencoded'}\r\n"
         if token:
             head += f"Authorization: Bearer {token}\r\n"
         if session:

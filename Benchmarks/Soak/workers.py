@@ -6,13 +6,16 @@ import struct
 import time
 
 from cluster import ASSERTION_LIFETIME
-from oracle import BUSY, REACH, Session, attempt
+from endings import Endings
+from oracle import BUSY, Session, attempt
 from wire import Limit, Lost
 
 
-class Workers:
-    def __init__(self, oracle, nodes, people, rates):
+class Workers(Endings):
+    def __init__(self, oracle, nodes, people, rates, admins, client):
+        """`admins` are the nodes' admin listeners by name, `client` what an OAuth client proves itself with."""
         self.oracle, self.nodes, self.people, self.rates = oracle, nodes, people, rates
+        self.admins, self.client = admins, client
         self.held = set()
 
     def node(self):
@@ -24,6 +27,7 @@ class Workers:
         yield self.every(self.rates.probes, self.probe)
         # Each goes on for up to eleven seconds after the answer, to use what has ended.
         yield self.every(self.rates.ends, self.end, 8192)
+        yield self.every(self.rates.revocations, self.revoke_token)
         yield self.every(self.rates.races, self.race)
         for _ in range(self.rates.sockets):
             yield self.hold()
@@ -126,52 +130,6 @@ class Workers:
             oracle.fault(
                 f"a success was lost: refresh was answered {answer.status} {answer.code}", session=session.id,
                 node=node.name, offset=node.clock.offset)
-
-    async def end(self):
-        oracle = self.oracle
-        # As many end as begin, so that their number stays.
-        if len(oracle.live) < self.rates.live:
-            return
-        session = oracle.any_live()
-        if not session:
-            return
-        session.busy = True
-        kind, node, token, began = random.choice(("logout", "delete")), self.node(), session.token, time.monotonic()
-        if kind == "logout":
-            asked = node.ask("POST", "/api/auth/logout", {}, token=token.text)
-        else:
-            asked = node.ask("DELETE", f"/api/session/{session.id}", token=token.text)
-        oracle.live.pop(session.id, None)
-        # Until it is answered it may count or not.
-        session.is_doubtful = True
-        answer = await attempt(oracle, session, asked)
-        if not answer:
-            return
-        oracle.note(f"{kind} {answer.status}", session=session.id)
-        if answer.status == 401 and token.fits(node.clock, began, time.monotonic()) != "good":
-            session.is_doubtful = session.busy = False
-            oracle.live[session.id] = session
-            return
-        if answer.status != 204:
-            if answer.status not in BUSY:
-                oracle.fault(
-                    f"{kind} of a live session was answered {answer.status} {answer.code}", session=session.id,
-                    node=node.name, offset=node.clock.offset)
-            return
-        oracle.ended(session)
-        await asyncio.sleep(REACH + 0.05)
-        await self.expect_refused(session, self.node(), "/owned/x")
-        await asyncio.sleep(random.uniform(1, 10))
-        # A logout ends the tokens, too, also where no session is asked for.
-        await self.expect_refused(session, self.node(), "/token/x" if kind == "logout" else "/owned/x")
-
-    async def expect_refused(self, session, node, path):
-        began = time.monotonic()
-        try:
-            answer = await node.ask("GET", path, token=session.token.text, session=session.id)
-        except Lost:
-            return self.oracle.lost()
-        self.oracle.judge_ended(session, node, answer.status, f"{path} of an ended session", began)
 
     async def probe(self):
         session = self.oracle.any_live()

@@ -82,6 +82,15 @@ class Table:
         self.rows.append((what, value, must, aim, verdict, note))
         print(f"  {what}: {value} ({verdict}) {note}", flush=True)
 
+    def inconclusive(self, what, note):
+        """A measure that could not be taken: neither reached nor missed."""
+        self.rows.append((what, "", "", "", "INCONCLUSIVE", note))
+        print(f"  {what}: INCONCLUSIVE {note}", flush=True)
+
+    def named(self, verdict):
+        """The measures with this verdict."""
+        return [row[0] for row in self.rows if row[4] == verdict]
+
     def print(self):
         print(f"\n{self.title}\n\n| measure | measured | must reach | aim | | how |\n|---|---|---|---|---|---|")
         for row in self.rows:
