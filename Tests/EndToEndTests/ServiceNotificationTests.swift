@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import Testing
 

@@ -1,4 +1,6 @@
+import BasicsForTests
 import Foundation
+import GatewayForTests
 import Testing
 
 /// What a client sees of the keys that a reload changes, before and after it.
