@@ -30,7 +30,8 @@ enum ReloadObservations {
             return held.count
         }
         // Connections that were closed a moment ago may still count.
-        #expect(try await eventually { try served() == (isAfter ? 1 : 2) })
+        let isLimited = try await eventually { try served() == (isAfter ? 1 : 2) }
+        #expect(isLimited)
     }
 
     static let hosts: ReloadedKey.Observation = { gateway, _, isAfter in
