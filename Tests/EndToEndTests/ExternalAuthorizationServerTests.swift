@@ -19,35 +19,32 @@ import Testing
             gateway = try await .start(Self.configuration(server.origin, upstream.url, issuer))
         }
 
-        /// - Parameter own: further keys of the resource that the gateway itself grants.
+        /// - Parameters:
+        ///   - mcp: whether the other server grants `/mcp`, and not the gateway itself.
+        ///   - own: whether it grants `/own`.
         private static func configuration(
-            _ server: String, _ upstream: String, _ issuer: String, mcp: String? = nil, own: String = ""
+            _ server: String, _ upstream: String, _ issuer: String, mcp: Bool = true, own: Bool = false
         ) -> String {
-            """
-            tokens: {clock_skew: 0s}
-            limits: {enabled: false}
-            issuers:
-              - {issuer: "\(server)", discovery: true, allow_private: true, audience: [general],
-                 tenants: [partner], scopes: [read, write]\(issuer)}
-            routes:
-              - {path: /mcp, upstream: "\(upstream)", scopes: [read],
-                 resource: {name: Tools, scopes: [read], authorization_servers: ["\(mcp ?? server)"]}}
-              - {path: /more, upstream: "\(upstream)",
-                 resource: {name: More, scopes: [read], authorization_servers: ["\(server)"]}}
-              - {path: /own, upstream: "\(upstream)", resource: {name: Own, scopes: [read]\(own)}}
-              - {path: /plain, upstream: "\(upstream)", require: token}
-            """
+            let theirs = ", authorization_servers: [\"\(server)\"]"
+            return """
+                tokens: {clock_skew: 0s}
+                limits: {enabled: false}
+                issuers:
+                  - {issuer: "\(server)", discovery: true, allow_private: true, audience: [general],
+                     tenants: [partner], scopes: [read, write]\(issuer)}
+                routes:
+                  - {path: /mcp, upstream: "\(upstream)", scopes: [read],
+                     resource: {name: Tools, scopes: [read]\(mcp ? theirs : "")}}
+                  - {path: /more, upstream: "\(upstream)", resource: {name: More, scopes: [read]\(theirs)}}
+                  - {path: /own, upstream: "\(upstream)", resource: {name: Own, scopes: [read]\(own ? theirs : "")}}
+                  - {path: /plain, upstream: "\(upstream)", require: token}
+                """
         }
 
-        /// From now on the two are one another's authorization servers: the gateway for `/mcp`, the other for `/own`.
+        /// From now on the two have changed places: the gateway grants `/mcp`, the other server `/own`.
         func swap() async throws {
-            // The gateway's own name is known only now, since it is where it listens.
-            let tokens = "tokens: {clock_skew: 0s, issuer: \"\(gateway.origin)\"}"
             try await gateway.change(
-                to: Self.configuration(
-                    server.origin, upstream.url, issuer, mcp: gateway.origin,
-                    own: ", authorization_servers: [\"\(server.origin)\"]"
-                ).replacingOccurrences(of: "tokens: {clock_skew: 0s}", with: tokens))
+                to: Self.configuration(server.origin, upstream.url, issuer, mcp: false, own: true))
         }
 
         /// An open stream of a resource.
