@@ -40,7 +40,7 @@ struct APIPathTable: Sendable {
     /// The refusal of a method on a path; nil when there is a route for it. 404 for an unknown path, 405 with `Allow`
     /// for another method (RFC 9110 section 15.5.6). HEAD is allowed where GET is.
     func refusal(of method: HTTPRequest.Method, path: String) -> Problem? {
-        guard let methods = self.methods(of: Array(path.utf8)) else { return Problem(.notFound) }
+        guard let methods = methods(of: Array(path.utf8)) else { return Problem(.notFound) }
         if methods.contains(method) || (method == .head && methods.contains(.get)) { return nil }
         let allowed = methods.contains(.get) ? methods + [.head] : methods
         let names = allowed.map(\.rawValue).joined(separator: ", ")

@@ -74,7 +74,7 @@ public struct RequestHeadBuilder: Sendable {
     }
 
     private mutating func note(name: ByteRange, value: ByteRange) throws(WireError) {
-        let bytes = self.bytes
+        let bytes = bytes
         try bytes.withUnsafeReadableBytes { (all) throws(WireError) in
             var (start, end) = (value.start, value.end)
             while start < end, all[start].isOptionalWhitespace { start += 1 }

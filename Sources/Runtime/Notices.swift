@@ -10,7 +10,7 @@ final class Notices: Sendable {
     private let state = Mutex(State())
 
     func add(_ observer: @escaping @Sendable (SessionNotice) -> Void) -> NoticeSubscription {
-        let id = self.state.withLock { state in
+        let id = state.withLock { state in
             state.lastID &+= 1
             state.observers[state.lastID] = observer
             return state.lastID

@@ -67,7 +67,7 @@ extension Runtime {
     /// answer is the earlier one's event.
     /// - Throws: ``AgentFault``, or the store's errors.
     package func execute(permit: Permit, intent: Intent) async throws -> String {
-        let running = self.running.add(1, ordering: .relaxed).newValue
+        let running = running.add(1, ordering: .relaxed).newValue
         defer { self.running.subtract(1, ordering: .relaxed) }
         guard running <= Self.maxRunning else {
             throw AgentFault(.overloaded, "Too many intents are running.", intentID: intent.id)

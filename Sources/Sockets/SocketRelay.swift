@@ -106,7 +106,7 @@ final class SocketRelay: Tunnel, UpstreamUser, LeaseHolder, LastingExchange {
             reservation?.leave()
         case .closeUpstream: upstream.release(clean: false)
         case .finishUpstream:
-            let upstream = self.upstream
+            let upstream = upstream
             SocketEnding.close(upstream.channel, on: writer.deadlines)
             upstream.channel.closeFuture.assumeIsolated().whenComplete { _ in upstream.release(clean: false) }
         case .closeClient: (client ?? writer.channel).close(promise: nil)

@@ -18,7 +18,7 @@ final class OutstandingContracts: Sendable {
 
     /// Remembers a nonce until it is used. False when the table is full of contracts that have not expired.
     func issue(_ nonce: [UInt8], expiresAt: Int64, now: Int64) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             if state.expiry.count >= self.capacity {
                 state.expiry = state.expiry.filter { $0.value > now }
             }

@@ -16,7 +16,7 @@ import Testing
         let connection: AgentConnection
 
         init(_ runtime: Runtime, _ permit: Permit, resumeFrom: Int64? = nil) async throws {
-            let received = self.received
+            let received = received
             self.connection = try await runtime.attach(permit: permit, resumeFrom: resumeFrom) { received.append($0) }
         }
 

@@ -62,7 +62,7 @@ import Testing
         let id = Sample.id(7)
         view.remember(Sample.record(id), readAfter: view.mark())
         let watched = Watched(facts: view.entry(id: id)?.facts)
-        var permit = self.permit(view, id)
+        var permit = permit(view, id)
         view.forget(id: id)
         #expect(self.permit(view, id) == nil)
         #expect(watched.isAlive)

@@ -206,7 +206,7 @@ private struct AdminWriter: Sendable {
 
     /// Sends bytes, and returns when the kernel has them. A client that does not read is cut off.
     private func send(_ bytes: ByteBuffer) async throws {
-        let channel = self.channel
+        let channel = channel
         let cut = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
         defer { cut.cancel() }
         try await channel.writeAndFlush(bytes).get()

@@ -136,7 +136,7 @@ package final class AdminListener: Sendable {
 
     /// Closes the listener. Open connections go on until they are answered.
     package func close() async {
-        let channel = self.channel.withLock { $0 }
+        let channel = channel.withLock { $0 }
         try? await channel?.close().get()
     }
 

@@ -79,7 +79,7 @@ final class OTLPExporter: Sendable {
 
     /// Sends what is left, as long as the collector takes it. The rest is dropped and counted, as is what comes later.
     private func finish(_ http: HTTPClient) async {
-        let hasFailed = self.hasFailed.load(ordering: .relaxed)
+        let hasFailed = hasFailed.load(ordering: .relaxed)
         let end = NIODeadline.now() + (hasFailed ? Self.shortPatience : Self.patience)
         while await sendBatch(http, until: end) == .mayBeMore {}
         let left = queue.close()

@@ -120,7 +120,7 @@ struct ChunkScanner: Sendable {
     }
 
     private mutating func endSizeLine() -> Step? {
-        let size = self.size
+        let size = size
         self.size = 0
         digits = 0
         extensionBytes = 0

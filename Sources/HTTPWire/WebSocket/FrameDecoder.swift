@@ -171,7 +171,7 @@ public struct FrameDecoder: Sendable {
         guard !opcode.isControl else { return try endControl() }
         guard frame.isFinal else { return nil }
         guard messageOpcode != .text || utf8.isAtBoundary else { throw .invalidPayload }
-        let message = self.message
+        let message = message
         let isText = messageOpcode == .text
         self.message = ByteBuffer()
         messageOpcode = nil

@@ -81,7 +81,7 @@ extension SessionView {
     /// Checks in memory whether a session is live, authenticated and this user's. It does not wait.
     package func admit(sessionID: String, tenantID: String, userID: String, now: Milliseconds) -> RememberedPermit {
         let owner = PackedOwner(SessionOwner(tenantID: tenantID, userID: userID))
-        let permit = self.permit(id: sessionID) { slot in Admit.owner(owner, to: slot, now: now) }
+        let permit = permit(id: sessionID) { slot in Admit.owner(owner, to: slot, now: now) }
         return permit.map(RememberedPermit.granted) ?? .askStore
     }
 

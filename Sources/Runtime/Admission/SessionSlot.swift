@@ -41,7 +41,7 @@ struct SessionSlot: Sendable {
     func isOwned(by asked: PackedOwner) -> Bool {
         guard user.words == asked.user.words, tenant.words == asked.tenant.words else { return false }
         guard !asked.isWhole else { return true }
-        guard let facts = self.facts?.takeUnretainedValue() else { return false }
+        guard let facts = facts?.takeUnretainedValue() else { return false }
         return asked.owner.owns(tenantID: facts.tenantID, userID: facts.userID)
     }
 }

@@ -38,7 +38,7 @@ struct SessionTable: Sendable {
 
     /// The slot of a session, which counts as used. Its reference is valid as long as the lock is held.
     mutating func use(_ key: SessionKey) -> SessionSlot? {
-        guard let place = self.place(of: key) else { return nil }
+        guard let place = place(of: key) else { return nil }
         noteUse(at: place)
         return block.slots[place]
     }
@@ -49,7 +49,7 @@ struct SessionTable: Sendable {
     /// - Returns: whether the use must be written to the store: not if one was recorded within `resolution`. True also
     ///   for a session that is not in the table.
     mutating func touch(_ key: SessionKey, at now: Milliseconds, resolution: Milliseconds) -> Bool {
-        guard let place = self.place(of: key) else { return true }
+        guard let place = place(of: key) else { return true }
         noteUse(at: place)
         let last = block.slots[place].times.lastSeenAt
         guard now.subtractingReportingOverflow(last).partialValue >= resolution else { return false }
@@ -86,7 +86,7 @@ struct SessionTable: Sendable {
     /// - Returns: what was replaced or dropped, to be released outside the lock.
     mutating func insert(_ entry: SessionView.Entry, as key: SessionKey) -> SessionFacts? {
         let slot = SessionSlot.retaining(entry, named: key.name, usedIn: generation)
-        if let place = self.place(of: key) {
+        if let place = place(of: key) {
             let usedIn = block.slots[place].usedIn
             let old = block.slots[place].facts
             block.slots[place] = slot
@@ -104,7 +104,7 @@ struct SessionTable: Sendable {
     /// Removes a session.
     /// - Returns: its facts, to be released outside the lock.
     mutating func remove(_ key: SessionKey) -> SessionFacts? {
-        guard let place = self.place(of: key) else { return nil }
+        guard let place = place(of: key) else { return nil }
         return remove(at: place)
     }
 

@@ -62,7 +62,7 @@ package final class SessionView: Sendable {
     /// outdated, so the session's own hash is compared.
     func entry(secretHash: [UInt8]) -> Entry? {
         guard let id = shard(of: secretHash).withLock({ $0.value(for: secretHash) }) else { return nil }
-        guard let entry = self.entry(id: id), entry.facts.secretHash == secretHash else { return nil }
+        guard let entry = entry(id: id), entry.facts.secretHash == secretHash else { return nil }
         return entry
     }
 
@@ -186,6 +186,6 @@ private final class Shard<State: Sendable>: Sendable {
     }
 
     func withLock<R: Sendable>(_ body: (inout State) -> R) -> R {
-        self.state.withLock { state in body(&state) }
+        state.withLock { state in body(&state) }
     }
 }

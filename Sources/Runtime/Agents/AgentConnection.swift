@@ -70,7 +70,7 @@ package final class AgentConnection: Sendable {
 
     /// Detaches the socket. A running intent continues; waiting ones are dropped.
     package func detach() {
-        self.queue.withLock { queue in
+        queue.withLock { queue in
             queue.isOpen = false
             queue.waiting = []
             queue.whenRoom = nil
@@ -82,7 +82,7 @@ package final class AgentConnection: Sendable {
 
     private func enqueue(_ intent: Intent) throws(AgentFault) {
         enum Decision { case begin, wait, drop, refuse }
-        let decision = self.queue.withLock { queue -> Decision in
+        let decision = queue.withLock { queue -> Decision in
             guard queue.isOpen else { return .drop }
             guard queue.waiting.count < self.limits.maxQueued else { return .refuse }
             queue.waiting.append(intent)
@@ -98,7 +98,7 @@ package final class AgentConnection: Sendable {
     }
 
     private func next() -> Intent? {
-        let (intent, call) = self.queue.withLock { queue -> (Intent?, (@Sendable () -> Void)?) in
+        let (intent, call) = queue.withLock { queue -> (Intent?, (@Sendable () -> Void)?) in
             guard !queue.waiting.isEmpty else {
                 queue.isWorking = false
                 return (nil, nil)

@@ -28,7 +28,7 @@ extension EventStreams {
 
         /// The sequence number after which to read next, for the listener that is furthest behind; nil if none is.
         mutating func nextPosition() -> Int64? {
-            let lastSeq = self.lastSeq
+            let lastSeq = lastSeq
             behind = behind.filter { $0.value.hasRoom && $0.value.delivered < lastSeq }
             return behind.values.lazy.map(\.delivered).min()
         }

@@ -75,7 +75,7 @@ final class EventStreams: Sendable {
 
     /// Adds a listener, which from now on misses no report about the session.
     func add(_ listener: Listener) {
-        self.channels.withLock { channels in
+        channels.withLock { channels in
             channels[listener.sessionID, default: Channel()].listeners[ObjectIdentifier(listener)] = listener
         }
     }
@@ -84,7 +84,7 @@ final class EventStreams: Sendable {
     /// listener that was removed before is left as it is.
     func remove(_ listener: Listener) {
         listener.close()
-        self.channels.withLock { channels in
+        channels.withLock { channels in
             guard channels[listener.sessionID]?.listeners.removeValue(forKey: ObjectIdentifier(listener)) != nil else {
                 return
             }
@@ -123,7 +123,7 @@ final class EventStreams: Sendable {
     /// Changes a channel in place, because a copy would cost as much as it has listeners, and starts a reader if a
     /// listener lacks events.
     private func update(_ sessionID: String, _ change: (inout Channel) -> Void) {
-        let reader = self.channels.withLock { channels -> UInt64? in
+        let reader = channels.withLock { channels -> UInt64? in
             guard channels[sessionID] != nil else { return nil }
             change(&channels[sessionID, default: Channel()])
             guard let channel = channels[sessionID], channel.reader == nil, !channel.behind.isEmpty else { return nil }
@@ -167,7 +167,7 @@ final class EventStreams: Sendable {
 
     /// The next position for this reader; nil if the channel has another one, because all its sockets were replaced.
     private func nextPosition(_ sessionID: String, for reader: UInt64) -> Int64? {
-        self.channels.withLock { channels -> Int64? in
+        channels.withLock { channels -> Int64? in
             guard channels[sessionID]?.reader == reader else { return nil }
             let position = channels[sessionID, default: Channel()].nextPosition()
             if position == nil { channels[sessionID]?.reader = nil }
@@ -176,7 +176,7 @@ final class EventStreams: Sendable {
     }
 
     private func deliver(_ events: [EventRecord], after position: Int64, to sessionID: String, from reader: UInt64) {
-        let (listeners, lastSeq) = self.channels.withLock { channels -> ([Listener], Int64) in
+        let (listeners, lastSeq) = channels.withLock { channels -> ([Listener], Int64) in
             guard let channel = channels[sessionID], channel.reader == reader else { return ([], 0) }
             return (Array(channel.behind.values), channel.lastSeq)
         }

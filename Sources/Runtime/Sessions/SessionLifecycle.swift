@@ -89,7 +89,7 @@ struct SessionLifecycle: Sendable {
     private func upgrade(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
         let presented = Presented(
             claim.presentedHash, for: record, within: policy.repeatWindow + policy.clockSkew, now: now)
-        if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
+        if let refusal = refusal(of: claim, presented, on: record, now: now) { return refusal }
         var next = record
         do {
             next.metadata = try SessionMetadata.merge(
@@ -110,7 +110,7 @@ struct SessionLifecycle: Sendable {
     private func resume(_ record: SessionRecord, _ claim: SessionClaim, now: Milliseconds) -> SessionAction {
         let presented = Presented(
             claim.presentedHash, for: record, within: policy.repeatWindow + policy.clockSkew, now: now)
-        if let refusal = self.refusal(of: claim, presented, on: record, now: now) { return refusal }
+        if let refusal = refusal(of: claim, presented, on: record, now: now) { return refusal }
         guard record.state == .authenticated else { return .refuse(.conflict) }
         var next = record
         next.familyID = claim.familyID

@@ -25,7 +25,7 @@ final class SessionUses: Sendable {
     ///   nodes.
     @discardableResult
     func note(_ id: String, at now: Milliseconds) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             guard state.pending.count < self.capacity || state.pending[id] != nil else { return false }
             state.pending[id] = max(now, state.pending[id] ?? now)
             return true
@@ -35,7 +35,7 @@ final class SessionUses: Sendable {
     /// The record with the latest use that this node knows of.
     func apply(to record: SessionRecord) -> SessionRecord {
         guard record.state.isLive else { return record }
-        let latest = self.state.withLock { state in
+        let latest = state.withLock { state in
             max(state.pending[record.id] ?? .min, state.flushing[record.id] ?? .min)
         }
         guard latest > record.lastSeenAt else { return record }
@@ -46,7 +46,7 @@ final class SessionUses: Sendable {
 
     /// Writes the pending uses. If that fails, they are kept for the next time.
     func flush(to store: any SessionStore) async throws {
-        let batch = self.state.withLock { state -> [String: Milliseconds] in
+        let batch = state.withLock { state -> [String: Milliseconds] in
             guard state.flushing.isEmpty else { return [:] }
             state.flushing = state.pending
             state.pending = [:]
@@ -57,7 +57,7 @@ final class SessionUses: Sendable {
             try await store.touch(sessions: batch.map { (id: $0.key, lastSeenAt: $0.value) })
             self.state.withLock { $0.flushing = [:] }
         } catch {
-            self.state.withLock { state in
+            state.withLock { state in
                 state.pending.merge(state.flushing) { max($0, $1) }
                 state.flushing = [:]
             }

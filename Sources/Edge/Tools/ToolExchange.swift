@@ -115,7 +115,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
 
     private func decide(_ body: [UInt8]) {
         facts.body = body
-        let conversation = self.conversation
+        let conversation = conversation
         let endings = loop.protocolSessions.endings
         let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
         connection.eventLoop.makeFutureWithTask { try await conversation.decide() }.whenComplete { result in
@@ -165,7 +165,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
         keepAlive()
         // The write may have found the client gone.
         guard machine.isStreaming else { return }
-        let conversation = self.conversation
+        let conversation = conversation
         switch stream {
         case .call(let run):
             if run.era.primesStreams { prime(.call(run.id)) }

@@ -114,7 +114,7 @@ extension EdgeConnection: ResponseWriter {
         case .abort: return abortResponse()
         case .answer: break
         }
-        let requestID = self.requestID.text
+        let requestID = requestID.text
         observe(problem)
         let body = problem.body(requestID: requestID, explain: services.explainsErrors)
         respond(status: problem.status, fields: problem.answerHeaders(), body: body)

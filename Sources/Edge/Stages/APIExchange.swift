@@ -91,7 +91,7 @@ final class APIExchange: Exchange, DeadlineHolder {
         let method = head.knownMethod == .head ? "GET" : head.string(head.method)
         let responder = connection.services.responder
         let logger = connection.services.logger
-        let facts = self.facts
+        let facts = facts
         let me = NIOLoopBound(self, eventLoop: connection.eventLoop)
         connection.eventLoop.makeFutureWithTask {
             try await responder.reply(to: facts, method: method, ifNoneMatch: ifNoneMatch, logger: logger)

@@ -120,7 +120,7 @@ package final class EdgeConnection: ChannelInboundHandler, ChannelOutboundHandle
         case .finishOutput: finishOutput()
         case .closeOutput: context?.close(mode: .output, promise: nil)
         case .close:
-            let context = self.context
+            let context = context
             if isFlushPending { flushNow() }
             letGo()
             context?.close(promise: nil)
