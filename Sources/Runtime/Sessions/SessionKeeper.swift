@@ -47,7 +47,7 @@ struct SessionKeeper: Sendable {
             }
         case .upgrade, .resume, .end:
             let changed = try await store.change(sessionID: id) { stored in
-                let step = step(stored, event)
+                let step = self.step(stored, event)
                 return (next: step.expired == nil ? step.next : nil, outcome: step)
             }
             guard let changed else { return nil }
