@@ -81,6 +81,8 @@ actor GuardedClients {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
         // Another address is tried by the caller, at once.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // A tracer of the process would be told the whole URL, which may hold a secret.
+        configuration.tracing.tracer = nil
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 }

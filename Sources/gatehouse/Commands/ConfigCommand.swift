@@ -39,11 +39,12 @@ struct ConfigCommand: ParsableCommand {
         /// The output can be used as a configuration file, except for the secrets that were left out. The issuer is
         /// shown as the gateway would use it, unless it depends on a port that the system chooses.
         func run() throws {
-            var configuration = try options.load().configuration
+            let loaded = try options.load()
+            var configuration = loaded.configuration
             if configuration.server.listen.port != 0 || configuration.server.listen.path != nil {
                 configuration.tokens.issuer = configuration.issuer
             }
-            Terminal.answer(ConfigurationText.yaml(configuration))
+            Terminal.answer(ConfigurationText.yaml(configuration, files: loaded.secretFiles))
         }
     }
 }

@@ -4,7 +4,9 @@ import Experience
 /// Writes a configuration as the file that would give it, without secrets.
 enum ConfigurationText {
     /// The whole configuration as a file that would result in it, without secrets.
-    static func yaml(_ configuration: GatewayConfiguration) -> String {
+    ///
+    /// - Parameter files: the files that hold values, which are shown in the place of these values.
+    static func yaml(_ configuration: GatewayConfiguration, files: [SecretFile] = []) -> String {
         let draft = ConfigurationDraft(configuration)
         var lines: [String] = []
         var open: [Substring] = []
@@ -19,19 +21,21 @@ enum ConfigurationText {
             open = parts
             lines.append(indent(parts.count) + line(String(name), shown))
         }
-        lines += list("routes", configuration.routes, RouteSettings.all)
-        lines += list("issuers", configuration.issuers, IssuerSettings.all)
-        lines += list("events", configuration.events, EventSettings.all)
-        lines += list("identity_providers", configuration.identityProviders, ProviderSettings.all)
+        lines += list("routes", configuration.routes, RouteSettings.all, files)
+        lines += list("issuers", configuration.issuers, IssuerSettings.all, files)
+        lines += list("events", configuration.events, EventSettings.all, files)
+        lines += list("identity_providers", configuration.identityProviders, ProviderSettings.all, files)
         return lines.joined(separator: "\n")
     }
 
     /// A list of entries, such as `routes`.
-    private static func list<Root>(_ name: String, _ roots: [Root], _ settings: [Setting<Root>]) -> [String] {
+    private static func list<Root>(
+        _ name: String, _ roots: [Root], _ settings: [Setting<Root>], _ files: [SecretFile]
+    ) -> [String] {
         guard !roots.isEmpty else { return ["\(name): []"] }
         var lines = ["\(name):"]
-        for root in roots {
-            for (index, text) in entry(root, settings).enumerated() {
+        for (place, root) in roots.enumerated() {
+            for (index, text) in entry(root, settings, "\(name)[\(place)]", files).enumerated() {
                 lines.append((index == 0 ? "  - " : "    ") + text)
             }
         }
@@ -39,7 +43,9 @@ enum ConfigurationText {
     }
 
     /// The lines of one entry of a list. Keys such as `allow.groups` stand below their first part.
-    private static func entry<Root>(_ root: Root, _ settings: [Setting<Root>]) -> [String] {
+    private static func entry<Root>(
+        _ root: Root, _ settings: [Setting<Root>], _ label: String, _ files: [SecretFile]
+    ) -> [String] {
         var lines: [String] = []
         var open: Substring?
         for setting in settings {
@@ -48,7 +54,12 @@ enum ConfigurationText {
             let section = parts.count == 2 ? parts.first : nil
             if let section, section != open { lines.append("\(section):") }
             open = section
-            lines.append((section == nil ? "" : "  ") + line(String(parts.last ?? ""), shown))
+            let (name, margin) = (String(parts.last ?? ""), section == nil ? "" : "  ")
+            if case .scalar = shown, let file = files.first(where: { $0.valueKey == "\(label).\(setting.key)" }) {
+                lines.append(margin + line("\(name)_file", Setting<Root>.Shown.scalar(file.path)))
+            } else {
+                lines.append(margin + line(name, shown))
+            }
         }
         return lines
     }

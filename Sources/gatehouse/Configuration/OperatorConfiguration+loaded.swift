@@ -26,7 +26,9 @@ extension OperatorConfiguration {
             settings.compactMap { setting in
                 setting.show(root).map { shown in
                     let key = "\(name)[\(index)].\(setting.key)"
-                    return value(key, ConfigurationText.text(of: shown), loaded.places.nearest(to: key))
+                    let isInFile = loaded.secretFiles.contains { $0.valueKey == key }
+                    return value(
+                        key, isInFile ? "redacted" : ConfigurationText.text(of: shown), loaded.places.nearest(to: key))
                 }
             }
         }

@@ -8,8 +8,16 @@ struct SecretFile: Sendable, Equatable {
     /// Where the file is named.
     let place: String
 
+    /// The path as messages name it. What can't be a path may be the secret itself, given to the wrong key.
+    var shownPath: String { path.contains("/") && !path.contains("://") ? path : "the file" }
+
     /// The value in a file: its bytes without one final newline, which editors leave.
     static func value(in bytes: [UInt8]) -> String {
-        String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
+        var value = bytes[...]
+        if value.last == UInt8(ascii: "\n") {
+            value.removeLast()
+            if value.last == UInt8(ascii: "\r") { value.removeLast() }
+        }
+        return String(decoding: value, as: UTF8.self)
     }
 }

@@ -61,7 +61,7 @@ struct SecretFiles {
         do throws(Complaint) {
             try setting.set(&root, [SettingEntry(text: text)])
         } catch {
-            faults.append(.init(place: file.place, key: key, message: "\(file.path): \(error.message)"))
+            faults.append(.init(place: file.place, key: key, message: "\(file.shownPath): \(error.message)"))
         }
     }
 
@@ -111,12 +111,19 @@ struct SecretFiles {
         }
         do throws(ConfigurationFault) {
             guard let bytes = try contents(file.path) else {
-                let message = "\(file.path): no such file: correct the path, or create it"
+                let message = "\(file.shownPath): no such file: correct the path, or create it"
+                faults.append(.init(place: file.place, key: file.key, message: message))
+                return nil
+            }
+            let value = SecretFile.value(in: bytes)
+            guard !value.isEmpty else {
+                // As while it is being written: without its credential, a route would be refused by its upstream.
+                let message = "\(file.shownPath): empty: put the value there"
                 faults.append(.init(place: file.place, key: file.key, message: message))
                 return nil
             }
             found.append(file)
-            return SecretFile.value(in: bytes)
+            return value
         } catch {
             faults.append(.init(place: file.place, key: file.key, message: error.message))
             return nil

@@ -118,8 +118,20 @@ struct DoctorJudgement {
         {
             secrets.append("state.url")
         }
-        if configuration.identityProviders.contains(where: { $0.clientSecret != nil && $0.clientSecretFile == nil }) {
-            secrets.append("identity_providers")
+        for (index, provider) in configuration.identityProviders.enumerated() {
+            let name = "identity_providers[\(index)]"
+            if provider.clientSecret != nil, loaded.places["\(name).client_secret"] != nil {
+                secrets.append("\(name).client_secret")
+            }
+            let endpoints = [
+                ("token_endpoint", provider.tokenEndpoint), ("userinfo_endpoint", provider.userInfoEndpoint),
+                ("emails_endpoint", provider.emailsEndpoint),
+            ]
+            for (key, url) in endpoints where isWritten(url, "\(name).\(key)") { secrets.append("\(name).\(key)") }
+        }
+        for (index, route) in configuration.routes.enumerated() {
+            let key = "routes[\(index)].health.path"
+            if isWritten(route.health?.path, key) { secrets.append(key) }
         }
         for (index, receiver) in configuration.events.enumerated() {
             if isWritten(receiver.url, "events[\(index)].url") { secrets.append("events[\(index)].url") }

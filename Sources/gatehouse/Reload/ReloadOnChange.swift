@@ -15,10 +15,11 @@ struct ReloadOnChange: Service {
             while !Task.isCancelled {
                 do { try await Task.sleep(for: interval) } catch { return }
                 let used = await reloader.loaded.contents
-                switch watch.step(reading: source.contents(), used: used) {
+                let current = source.contents()
+                switch watch.step(reading: current, used: used) {
                 case .wait: continue
-                case .reload: _ = await reloader.reload(because: cause)
-                case .retry: await reloader.retry(because: cause)
+                case .reload: _ = await reloader.reload(because: cause, expecting: current)
+                case .retry: await reloader.retry(because: cause, expecting: current)
                 }
             }
         }

@@ -59,27 +59,31 @@ actor Reloader {
 
     /// Reads file and environment, and has the gateway go on with what they say. A configuration that is wrong changes
     /// nothing. While the gateway starts, the reload is postponed until it serves.
-    func reload(because cause: String) async -> ReloadOutcome {
+    ///
+    /// - Parameter expected: the content that the file is to have, where it may just be written; nil for any.
+    func reload(because cause: String, expecting expected: [UInt8]? = nil) async -> ReloadOutcome {
         guard serving.isTrue.load(ordering: .sequentiallyConsistent) else {
             postponed = cause
             return .refused("the gateway is starting, and reloads as soon as it serves")
         }
-        return await inTurn(because: cause, isRetry: false)
+        return await inTurn(because: cause, isRetry: false, expected)
     }
 
     /// Tries once more what was refused, and reads nothing but the configuration. It is called again and again, so a
     /// refusal is logged only if its text is not that of the last one.
-    func retry(because cause: String) async {
+    func retry(because cause: String, expecting expected: [UInt8]? = nil) async {
         guard serving.isTrue.load(ordering: .sequentiallyConsistent) else { return }
-        _ = await inTurn(because: cause, isRetry: true)
+        _ = await inTurn(because: cause, isRetry: true, expected)
     }
 
     /// Performs a reload after those that were asked for before.
-    private func inTurn(because cause: String, isRetry: Bool) async -> ReloadOutcome {
+    private func inTurn(because cause: String, isRetry: Bool, _ expected: [UInt8]?) async -> ReloadOutcome {
         let former = last
         let task = Task {
             _ = await former?.value
-            let outcome = await perform(because: cause, isRetry: isRetry)
+            guard let outcome = await perform(because: cause, isRetry: isRetry, expected) else {
+                return .refused("the file has changed again")
+            }
             if !isRetry || outcome != lastReload?.outcome {
                 lastReload = ReloadEntry(at: SystemClock.milliseconds(), outcome: outcome)
             }
@@ -91,7 +95,9 @@ actor Reloader {
 
     /// Opens the logs again, reads keys, certificates and configuration, and changes to it. A configuration that can't
     /// be used leaves the running one in force.
-    private func perform(because cause: String, isRetry: Bool) async -> ReloadOutcome {
+    ///
+    /// - Returns: nil if the file has another content than was expected.
+    private func perform(because cause: String, isRetry: Bool, _ expected: [UInt8]?) async -> ReloadOutcome? {
         if !isRetry {
             reopen()
             await gateway?.reload()
@@ -99,6 +105,7 @@ actor Reloader {
         let (plan, read): (ReloadPlan, LoadedConfiguration)
         do {
             read = try source.reload()
+            if let expected, read.contents != expected { return nil }
             plan = ReloadPlan(running: running, wanted: read.configuration)
             try await gateway?.change(to: plan.configuration)
         } catch {
