@@ -13,11 +13,12 @@ package struct SessionSecretRule: Sendable, Equatable {
     private let chosen: Carrier?
 
     /// - Parameters:
-    ///   - header: the value of `Session-Secret`; nil where there is none. An empty one counts as none.
-    ///   - cookie: the same for the cookie.
+    ///   - header: the value of `Session-Secret`; nil where there is none. An empty one contradicts a live cookie like
+    ///     any other, and alone it counts as none.
+    ///   - cookie: the value of the cookie; nil where there is none. An empty one counts as none.
     package init(header: [UInt8]?, cookie: [UInt8]?) {
-        let header = header.flatMap { $0.isEmpty ? nil : $0 }
         let cookie = cookie.flatMap { $0.isEmpty ? nil : $0 }
+        let header = header.flatMap { $0.isEmpty && cookie == nil ? nil : $0 }
         asksCookie = header != nil && cookie != nil && header != cookie
         chosen = header != nil ? .header : cookie != nil ? .cookie : nil
     }

@@ -63,7 +63,8 @@ extension APICall {
     /// - Throws: `invalid_request` for a live cookie beside a different header; the store's errors.
     func presentedSecret() async throws -> PresentedSecret {
         let (header, cookie) = (facts.sessionSecret ?? "", facts.sessionCookie ?? "")
-        let rule = SessionSecretRule(header: Array(header.utf8), cookie: Array(cookie.utf8))
+        let rule = SessionSecretRule(
+            header: facts.sessionSecret.map { Array($0.utf8) }, cookie: facts.sessionCookie.map { Array($0.utf8) })
         let cookieIsLive = rule.asksCookie ? try await fromCookie(cookie).session != nil : false
         switch try rule.carrier(cookieIsLive: cookieIsLive) {
         case nil: return .none

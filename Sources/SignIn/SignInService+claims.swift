@@ -54,6 +54,9 @@ extension SignInService {
         _ opening: SessionOpening, with principal: Principal, _ familyEnd: FamilyEnd,
         in transaction: any StoreTransaction
     ) throws -> Opened {
+        if let userID = opening.userID {
+            try transaction.takeTurnToOpenSession(of: userID, limit: runtime.sessionsPerUser)
+        }
         let write: SessionWrite
         switch try opening.change.decide(in: transaction) {
         case .refuse(let refusal): return .refused(refusal)

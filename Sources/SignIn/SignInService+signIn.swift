@@ -88,6 +88,7 @@ extension SignInService {
             outcome = try await transact { transaction in
                 // First, because what the provider has ended leaves nothing to write.
                 if let origin = proved.origin, try origin.hasEnded(in: transaction, now: now) { return .ended(origin) }
+                try transaction.takeTurnToOpenSession(of: userID, limit: runtime.sessionsPerUser)
                 let write: SessionWrite
                 switch try opening.change.decide(in: transaction) {
                 case .refuse(let refusal): return .refused(refusal)

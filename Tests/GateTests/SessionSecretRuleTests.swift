@@ -21,7 +21,8 @@ struct SessionSecretRuleTests {
         "A live cookie beside a different header is refused, a dead one is passed over",
         arguments: [
             (nil, nil, "none", "none"), ("", "", "none", "none"), (nil, "a", "cookie", "cookie"),
-            ("", "a", "cookie", "cookie"), ("a", nil, "header", "header"), ("a", "", "header", "header"),
+            ("", "a", "header", "invalid_request"), ("", nil, "none", "none"), ("a", nil, "header", "header"),
+            ("a", "", "header", "header"),
             ("a", "a", "header", "header"), ("a", "b", "header", "invalid_request"),
             // The same text to Swift, and other bytes.
             ("\u{E9}", "e\u{301}", "header", "invalid_request"),

@@ -138,6 +138,7 @@ package enum StoreTransactionConformance {
                 group.addTask {
                     let session = Sample.session("ses_\(seed)", owner: "usr_a", secret: seed)
                     try await stores[seed % 2].transaction { transaction in
+                        try transaction.takeTurnToOpenSession(of: "usr_a", limit: 3)
                         try transaction.insert(session: session)
                         let surplus = try transaction.surplusSessions(
                             userID: "usr_a", sparing: session.id, limit: 3)

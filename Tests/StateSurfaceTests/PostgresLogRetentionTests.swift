@@ -62,8 +62,10 @@ struct PostgresLogRetentionTests {
         }
 
         /// A row of another node, added at a time by the server's clock.
-        func add(_ change: Change, at time: String) throws {
-            let insert = Self.insert(change, origin: "other", at: time)
+        ///
+        /// - Parameter number: that of its transaction; nil for the server's own.
+        func add(_ change: Change, at time: String, number: String? = nil) throws {
+            let insert = Self.insert(change, origin: "other", at: time, number: number)
             try other.withLock { connection in _ = try connection.run("\(insert); NOTIFY gatehouse_wake") }
         }
 
@@ -77,8 +79,13 @@ struct PostgresLogRetentionTests {
 
         static let anHourAgo = "clock_timestamp() - INTERVAL '1 hour'"
 
-        private static func insert(_ change: Change, origin: String, at time: String) -> String {
-            "INSERT INTO change_log (origin, payload, logged_at) VALUES ('\(origin)', '\(change.text)', \(time))"
+        private static func insert(
+            _ change: Change, origin: String, at time: String, number: String? = nil
+        ) -> String {
+            """
+            INSERT INTO change_log (xid, origin, payload, logged_at)
+            VALUES (\(number.map { "'\($0)'" } ?? "DEFAULT"), '\(origin)', '\(change.text)', \(time))
+            """
         }
 
         /// Removes what can be removed, and says whether the row of a change is left.
@@ -146,6 +153,17 @@ struct PostgresLogRetentionTests {
         try await fixture.store.revoke(own)
         try await fixture.tick()
         #expect(fixture.feed.changes.filter { $0 == .revoked(own) }.count == 1)
+        await fixture.node.close()
+    }
+
+    @Test("Rows that came with a copy of another server's database are not reported, and go like the others")
+    func copied() async throws {
+        let fixture = try await Fixture()
+        let copied = Change.familyEnded(id: "copied")
+        try fixture.add(copied, at: Fixture.anHourAgo, number: "999999999999")
+        try await fixture.pass(.seconds(100))
+        #expect(!fixture.feed.changes.contains(copied))
+        #expect(try await !fixture.sweepLeaves(copied))
         await fixture.node.close()
     }
 

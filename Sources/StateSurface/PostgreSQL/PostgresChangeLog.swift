@@ -25,33 +25,43 @@ enum PostgresChangeLog {
     /// order of their commits: a later writer waits for the session's row.
     static let append = "INSERT INTO change_log (origin, payload) VALUES (?1, ?2)"
 
-    /// The present snapshot, without content.
-    static let position = "SELECT CAST(pg_current_snapshot() AS TEXT)"
+    /// The server's time in ms.
+    private static let time = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+    /// The present snapshot, without content, and the server's time in ms.
+    static let position = "SELECT CAST(pg_current_snapshot() AS TEXT), \(time)"
 
     /// A number that is higher than those of all transactions that have one.
     static let number = "SELECT CAST(pg_current_xact_id() AS TEXT)"
 
-    /// First the present snapshot, then what other nodes have added since the snapshot `?1`.
+    /// First the present snapshot and, negative, the server's time in ms; then what other nodes have added since the
+    /// snapshot `?1`.
+    ///
+    /// No transaction of this server has a number that it has not given out yet. Rows with one came with a copy of
+    /// another server's database.
     static let news = """
         WITH former AS MATERIALIZED (SELECT CAST(CAST(?1 AS TEXT) AS pg_snapshot) AS snapshot),
         found AS (SELECT seq, payload FROM change_log WHERE origin <> ?2
         AND xid >= (SELECT pg_snapshot_xmax(snapshot) FROM former)
+        AND xid < pg_snapshot_xmax(pg_current_snapshot())
         UNION ALL SELECT seq, payload FROM change_log WHERE origin <> ?2
         AND xid = ANY (ARRAY(SELECT pg_snapshot_xip(snapshot) FROM former)))
-        SELECT CAST(pg_current_snapshot() AS TEXT), CAST(-1 AS BIGINT) AS place
+        SELECT CAST(pg_current_snapshot() AS TEXT), -\(time) AS place
         UNION ALL SELECT payload, seq FROM found ORDER BY place
         """
 
     /// Removes rows that the snapshot `?1` shows, of ``SettledSnapshots``, and passes over those that another node is
-    /// removing. Transactions that hang keep no rows but their own.
+    /// removing. Transactions that hang keep no rows but their own. Rows that came with a copy of another server's
+    /// database go as well.
     ///
     /// The rows must be old by the server's clock, too: after a failover, which this node may not have noticed yet, new
     /// transactions may have numbers that the snapshot of the former server shows.
     static let forget = """
         WITH settled AS MATERIALIZED (SELECT CAST(CAST(?1 AS TEXT) AS pg_snapshot) AS snapshot)
         DELETE FROM change_log WHERE ctid = ANY (ARRAY(SELECT ctid FROM change_log
-        WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM settled)
-        AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM settled))
+        WHERE (xid >= pg_snapshot_xmax(pg_current_snapshot())
+        OR (xid < (SELECT pg_snapshot_xmax(snapshot) FROM settled)
+        AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM settled))))
         AND logged_at < clock_timestamp() - INTERVAL '1 minute' LIMIT 20000 FOR UPDATE SKIP LOCKED))
         """
 

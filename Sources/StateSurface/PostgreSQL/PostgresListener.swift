@@ -103,6 +103,8 @@ final class PostgresListener: Sendable {
         var position: String
         /// A time before that snapshot was taken.
         var lookedAt: ContinuousClock.Instant
+        /// The server's time of that snapshot, in ms. This node's clock may stand still while its machine is paused.
+        var serverTime: Int64
     }
 
     private func listen() throws -> Reader {
@@ -111,8 +113,11 @@ final class PostgresListener: Sendable {
         // What it sends need not be durable.
         _ = try connection.run("SET synchronous_commit = off; LISTEN \(PostgresChangeLog.wakeChannel)")
         let lookedAt = clock()
-        let position = try Self.text(PostgresChangeLog.position, on: connection)
-        return Reader(connection: connection, position: position, lookedAt: lookedAt)
+        var row = try connection.query(PostgresChangeLog.position, []).rows.first
+        guard let position = try row?.text(), let serverTime = try row?.integer() else {
+            throw PostgresFault.lost("the server lost its place")
+        }
+        return Reader(connection: connection, position: position, lookedAt: lookedAt, serverTime: serverTime)
     }
 
     /// Returns when it is stopped, and throws when the connection is lost.
@@ -154,15 +159,18 @@ final class PostgresListener: Sendable {
         // again, with the node's own rows. Only this thread ends their reading, so it looks at most twice.
         if !includesOwn, readsOwn { return try look(&reader) }
         guard var first = rows.first else { throw PostgresFault.lost("the server lost its place") }
-        guard reader.lookedAt.duration(to: clock()) < Self.longestGap else {
+        let (position, serverTime) = (try first.text(), try first.integer().magnitude)
+        let gap = max(
+            reader.lookedAt.duration(to: clock()),
+            .milliseconds(Int64(clamping: serverTime) - reader.serverTime))
+        guard gap < Self.longestGap else {
             throw PostgresFault.lost("the change log was not read for too long")
         }
         let changes = try rows.dropFirst().flatMap { row in
             var row = row
             return PostgresChangeLog.changes(in: try row.text())
         }
-        let position = try first.text()
-        (reader.position, reader.lookedAt) = (position, lookedAt)
+        (reader.position, reader.lookedAt, reader.serverTime) = (position, lookedAt, Int64(clamping: serverTime))
         observers.notify(changes)
         heartbeat.proved(at: start)
         snapshots.withLock { $0.add(position, takenBy: clock()) }

@@ -4,8 +4,8 @@ package protocol TransactionAbort: Error, Sendable {}
 /// An open transaction over what use cases write together. It may be used only inside the closure that gets it.
 ///
 /// The operations are those of the roles, but synchronous. To avoid deadlocks in stores with row locks, rows must be
-/// used in this order: single-use records, the turn of a protocol session, clients that are kept, the account, its
-/// families, their sessions, protocol sessions.
+/// used in this order: single-use records, the turn of a protocol session, the turn to open a session, clients
+/// that are kept, the account, its families, their sessions, protocol sessions.
 package protocol StoreTransaction {
     /// Says why sessions end from here on in this transaction, for the receivers of its ``StoreEvent``. Nil for the
     /// reasons of the operations themselves.
@@ -20,9 +20,12 @@ package protocol StoreTransaction {
     func replace(session record: SessionRecord) throws -> Bool
     /// As ``SessionStore/expire(session:)``. Locks the family before the session.
     func expire(session record: SessionRecord) throws -> ExpiredSessions?
+    /// To be called before any row is locked, by a transaction that opens a session and ends what
+    /// ``surplusSessions(userID:sparing:limit:)`` returns. Of several at once that do so, no more than `limit` stay: near
+    /// the limit they come one after the other, so that each counts the sessions of those before it.
+    func takeTurnToOpenSession(of userID: String, limit: Int) throws
     /// Live sessions of a user over `limit`, a bounded number: guests before homes, and among these the longest unused
     /// first. `sparing` is never among them.
-    /// Of transactions that each open a session and end what this returns, at once, no more than `limit` stay.
     func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession]
 
     // MARK: Accounts

@@ -14,8 +14,8 @@ private enum SurplusSQL {
     /// The number of surplus sessions returned at once, so that the time does not grow with them.
     static let batch = 64
 
-    /// With fewer free places than this, sign-ins of the same user count one after the other. It is more than a user
-    /// has sign-ins at the same moment.
+    /// With fewer free places than this, a user's sessions are opened one after the other. It is more than a user opens
+    /// at the same moment.
     static let turnMargin = 64
 }
 
@@ -33,15 +33,20 @@ extension SurplusSession {
 
 // MARK: Inside a transaction
 extension SQLTransaction {
-    /// Near the limit it is counted again after the turn of other sign-ins of the user: they have written their sessions
-    /// before they count, and none of them would see those of the others before they are committed.
+    func takeTurnToOpenSession(of userID: String, limit: Int) throws {
+        guard let turn = dialect.takeTurn else { return }
+        // One statement whose answer is not waited for: the lock is taken only if the count is near the limit.
+        let sql = """
+            \(turn) FROM (SELECT COUNT(*) AS number FROM (SELECT 1 FROM sessions WHERE user_id = ?2
+            AND \(StoredSessionState.isLiveSQL) LIMIT ?3) AS live) AS counted WHERE number >= ?4
+            """
+        let few = max(0, limit - SurplusSQL.turnMargin)
+        try post(sql, [.text("sessions of \(userID)"), .text(userID), .limit(max(1, few)), .integer(Int64(few))])
+    }
+
     func surplusSessions(userID: String, sparing: String, limit: Int) throws -> [SurplusSession] {
-        let values = [SQLValue.text(userID), .limit(limit + SurplusSQL.batch)]
-        var surplus = try SurplusSession.count(rows(SurplusSQL.countLive, values), beyond: limit)
-        if dialect.takeTurn != nil, surplus > -SurplusSQL.turnMargin {
-            try takeTurn("sessions of \(userID)")
-            surplus = try SurplusSession.count(rows(SurplusSQL.countLive, values), beyond: limit)
-        }
+        let counted = try rows(SurplusSQL.countLive, [.text(userID), .limit(limit + SurplusSQL.batch)])
+        let surplus = try SurplusSession.count(counted, beyond: limit)
         guard surplus > 0 else { return [] }
         return try rows(SurplusSQL.surplus, [.text(userID), .text(sparing), .limit(surplus)])
             .map(SurplusSession.init(row:))
