@@ -79,7 +79,7 @@ actor Reloader {
     /// Performs a reload after those that were asked for before.
     private func inTurn(because cause: String, isRetry: Bool, _ expected: [UInt8]?) async -> ReloadOutcome {
         let former = last
-        let task = Task {
+        let task = Task { () -> ReloadOutcome in
             _ = await former?.value
             guard let outcome = await perform(because: cause, isRetry: isRetry, expected) else {
                 return .refused("the file has changed again")
