@@ -1,3 +1,5 @@
+import StateSurface
+
 /// A change that issues a new secret.
 package struct SessionOpening: Sendable {
     /// The change to write.
