@@ -73,8 +73,7 @@ extension ProxyExchange {
     /// have told. Unless it is a stream, only a revocation counts.
     private var endBeforeAnswer: LeaseEnd? {
         if let leaseID { return leases.endBeforeUse(of: leaseID) }
-        guard leases.revocationCount != revocationsBefore, var lease = leaseTerms() else { return nil }
-        lease.sessionID = nil
+        guard leases.revocationCount != revocationsBefore, let lease = leaseTerms() else { return nil }
         return leases.endBeforeUse(of: lease)
     }
 
@@ -86,10 +85,11 @@ extension ProxyExchange {
         machine.leaseTaken()
     }
 
-    /// nil for an open route.
+    /// nil for an open route. The end of the session is a revocation only where it ends the token's family as well.
     private func leaseTerms() -> LeaseTerms? {
         var lease = terms.admission.leaseTerms(terms.leaseBounds, now: terms.receivedAt)
         if !machine.endsWithLease {
+            lease?.sessionID = nil
             lease?.expiresAt = nil
             lease?.endsAt = .max
             lease?.account = nil

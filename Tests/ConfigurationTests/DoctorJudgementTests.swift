@@ -191,12 +191,15 @@ import Testing
         Fault(.wrong, "upstreams", "routes[0]", "answers 404") {
             $0.dependencies = [dependency(.keySet, .answered(status: 404, body: []))]
         },
+        Fault(.wrong, "upstreams", "routes[0]", "/keys?sig=redacted: no answer") {
+            $0.dependencies = [dependency(.keySet, .failed("no answer"), at: "http://127.0.0.1:9/keys?sig=hunter2")]
+        },
     ]
 
     private static func dependency(
-        _ kind: DoctorFacts.Dependency.Kind, _ answer: DoctorFacts.Answer
+        _ kind: DoctorFacts.Dependency.Kind, _ answer: DoctorFacts.Answer, at target: String = "http://127.0.0.1:9"
     ) -> DoctorFacts.Dependency {
-        .init(check: "upstreams", key: "routes[0]", target: "http://127.0.0.1:9", kind: kind, answer: answer)
+        .init(check: "upstreams", key: "routes[0]", target: target, kind: kind, answer: answer)
     }
 
     @Test(

@@ -122,6 +122,30 @@ extension SocketRelayTests {
         #expect(try await eventually { upstream.openConnections == 0 })
     }
 
+    @Test("The end of a session alone cuts no answer that is neither a stream nor leased; a revocation does")
+    func plainAnswers() async throws {
+        let upstream = try RecordingUpstream(script: Self.script)
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let guest = LoggedIn(try gateway.request("POST", "/api/session/create", headers: [ada.bearer], json: [:]).json)
+        let owned = "Authorization: Bearer \(ada.token)\r\nSession-Id: \(guest.sessionID)"
+        let answers = try [("/ws/long", owned), ("/secret/long", "Session-Secret: \(guest.sessionSecret)")].map {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.send("GET \($0) HTTP/1.1\r\nHost: x\r\n\($1)\r\n\r\n")
+            _ = try socket.read(200)
+            return socket
+        }
+        #expect(
+            try gateway.request("DELETE", "/api/session/\(guest.sessionID)", headers: [ada.bearer]).status == 204)
+        // What comes within a second and a half: a session's end would have cut them at once.
+        for answer in answers { #expect(try answer.read(180).count == 180) }
+        #expect(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]).status == 204)
+        let rest = String(decoding: try answers[0].readToEnd(), as: UTF8.self)
+        #expect(!rest.hasSuffix("0\r\n\r\n"), "cut without the final chunk")
+    }
+
     @Test("A client that leaves while its upgrade waits takes upstream and place with it")
     func leavesMeanwhile() async throws {
         let upstream = try RecordingUpstream(script: Self.script)

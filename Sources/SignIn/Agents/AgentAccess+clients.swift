@@ -67,6 +67,9 @@ extension AgentAccess {
     private func count(_ what: String, _ address: String, limit: Int64?) async throws {
         guard let limit else { return }
         let sum = try await store.count(key: "\(what) \(address)", adding: 1, window: Self.hour, now: clock())
-        guard sum <= limit else { throw AgentAccessFault(.rateLimited, "Too many in an hour from this address.") }
+        guard sum > limit else { return }
+        // What is refused does not count: it may be allowed once the limit is raised.
+        _ = try await store.count(key: "\(what) \(address)", adding: -1, window: Self.hour, now: clock())
+        throw AgentAccessFault(.rateLimited, "Too many in an hour from this address.")
     }
 }

@@ -41,8 +41,10 @@ struct ReloadCommand: AsyncParsableCommand {
     ///
     /// - Throws: ``CommandFailure`` if nothing answers there.
     private func ask(_ address: ListenAddress) async throws(CommandFailure) -> (status: UInt, text: String) {
-        let client = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        // A gateway that is not there is told of at once.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let answer = await Self.result { try await Self.ask(address, client) }
         try? await client.shutdown()
         do {

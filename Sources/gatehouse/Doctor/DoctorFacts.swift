@@ -62,7 +62,7 @@ struct DoctorFacts: Sendable {
         let check: String
         /// The key of the configuration that names it.
         let key: String
-        /// Its URL or address, without secrets.
+        /// Its URL or address. What the report shows of it has no secrets.
         let target: String
         let kind: Kind
         var answer: Answer

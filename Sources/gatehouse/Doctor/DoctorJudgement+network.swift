@@ -177,7 +177,8 @@ extension DoctorJudgement {
     /// Upstreams, the Runtime, identity providers, issuers, the trace collector.
     var dependencies: [DoctorFinding] {
         facts.dependencies.map { dependency in
-            let (check, key, target) = (dependency.check, dependency.key, TerminalText.escaped(dependency.target))
+            let (check, key) = (dependency.check, dependency.key)
+            let target = TerminalText.escaped(URLText.withoutValues(dependency.target))
             switch (dependency.answer, dependency.kind) {
             case (.failed(let why), _):
                 return .wrong(check, key, "\(target): \(why)", "start it, or correct its address")
