@@ -4,6 +4,7 @@
 import asyncio
 import collections
 import gc
+import logging
 import os
 import resource
 import signal
@@ -12,6 +13,8 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
+# Attackers go on writing after the gateway has closed their connections.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 # Processes share the cores as the system decides.
 os.environ["BENCH_FAVOUR"] = "no"
 
