@@ -106,11 +106,7 @@ class Disablers:
         for session in sessions:
             for node in self.nodes:
                 for path in ("/owned/x", "/token/x"):
-                    began = time.monotonic()
-                    answer = await attempt(self.oracle, None, node.ask(
-                        "GET", path, token=session.token.text, session=session.id))
-                    if answer:
-                        self.oracle.judge_ended(session, node, answer.status, f"{path} of {what}", began)
+                    await self.workers.expect_refused(session, node, path, what)
 
     # MARK: Clients
 
@@ -143,12 +139,8 @@ class Disablers:
             return
         ended = time.monotonic()
         await asyncio.sleep(REACH + 0.05)
+        await self.workers.expect_over(token, ended, "/token/x of a disabled client", client=session.id)
         for node in self.nodes:
-            began = time.monotonic()
-            answer = await attempt(self.oracle, None, node.ask("GET", "/token/x", token=token.text))
-            if answer:
-                self.oracle.judge_over(
-                    ended, node, answer.status, "/token/x of a disabled client", began, client=session.id)
             answer = await attempt(self.oracle, None, self.token(node, client))
             if answer and answer.status == 200:
                 self.oracle.fault("a disabled client got a token", node=node.name)

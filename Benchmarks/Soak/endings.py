@@ -5,7 +5,6 @@ import random
 import time
 
 from oracle import BUSY, REACH, attempt
-from wire import Lost
 
 # The ways to end a session, and the status of what has been done.
 ENDS = {"logout": 204, "delete": 204, "revoke": 200, "operator": 204}
@@ -87,17 +86,19 @@ class Endings:
         if token.fits(node.clock, began, ended) != "good":
             return
         await asyncio.sleep(REACH + 0.05)
+        await self.expect_over(token, ended, "/token/x with a revoked token", session=session.id)
+
+    async def expect_over(self, token, ended, what, **facts):
+        """No node takes a token whose end was answered at `ended`."""
         for node in self.nodes:
             began = time.monotonic()
             answer = await attempt(self.oracle, None, node.ask("GET", "/token/x", token=token.text))
             if answer:
-                self.oracle.judge_over(
-                    ended, node, answer.status, "/token/x with a revoked token", began, session=session.id)
+                self.oracle.judge_over(ended, node, answer.status, what, began, **facts)
 
-    async def expect_refused(self, session, node, path):
+    async def expect_refused(self, session, node, path, what="an ended session"):
         began = time.monotonic()
-        try:
-            answer = await node.ask("GET", path, token=session.token.text, session=session.id)
-        except Lost:
-            return self.oracle.lost()
-        self.oracle.judge_ended(session, node, answer.status, f"{path} of an ended session", began)
+        answer = await attempt(self.oracle, None, node.ask(
+            "GET", path, token=session.token.text, session=session.id))
+        if answer:
+            self.oracle.judge_ended(session, node, answer.status, f"{path} of {what}", began)

@@ -18,28 +18,13 @@ struct ActionList<Action>: Sequence {
         if first == nil, others.isEmpty { first = action } else { others.append(action) }
     }
 
-    /// Calls `perform` with each action in order. Unlike an iterator, it copies no list.
+    /// Calls `perform` with each action in order. Unlike an iterator, it makes no array of them.
     func carryOut(_ perform: (Action) -> Void) {
         if let first { perform(first) }
         for action in others { perform(action) }
     }
 
-    struct Iterator: IteratorProtocol {
-        fileprivate var list: ActionList
-        fileprivate var position = -1
-
-        mutating func next() -> Action? {
-            if position < 0 {
-                position = 0
-                if let first = list.first { return first }
-            }
-            guard position < list.others.count else { return nil }
-            defer { position += 1 }
-            return list.others[position]
-        }
-    }
-
-    func makeIterator() -> Iterator { Iterator(list: self) }
+    func makeIterator() -> IndexingIterator<[Action]> { ((first.map { [$0] } ?? []) + others).makeIterator() }
 }
 
 extension ActionList: ExpressibleByArrayLiteral {

@@ -31,6 +31,11 @@ protocol SQLTransaction: AnyObject, StoreTransaction {
     func record(_ change: Change, reach: ChangeReach) throws
 }
 
+/// The name of a turn about something that is known by a hash. It is taken where there may be no row yet to be locked.
+func turnName(_ what: String, _ hash: [UInt8]) -> String {
+    "\(what) \(hash.map { String($0) }.joined(separator: " "))"
+}
+
 extension SQLTransaction {
     func post(_ sql: String, _ values: [SQLValue]) throws { _ = try execute(sql, values) }
     func record(_ change: Change) throws { try record(change, reach: .everywhere) }

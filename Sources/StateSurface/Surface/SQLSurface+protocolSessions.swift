@@ -1,17 +1,12 @@
 private enum ProtocolSessionSQL {
     static let columns = "hash, tenant_id, user_id, client_id, family_id, upstream, last_used_at"
     static let byHash = "SELECT \(columns) FROM protocol_sessions WHERE hash = ?1"
-
-    /// The turn of those who read a session to bind it anew: there may be no row yet to be locked.
-    static func turn(_ hash: [UInt8]) -> String {
-        "protocol session \(hash.map { String($0) }.joined(separator: " "))"
-    }
 }
 
 // MARK: Inside a transaction
 extension SQLTransaction {
     func protocolSession(hash: [UInt8]) throws -> ProtocolSessionRecord? {
-        try takeTurn(ProtocolSessionSQL.turn(hash))
+        try takeTurn(turnName("protocol session", hash))
         return try row(ProtocolSessionSQL.byHash, [.blob(hash)]).map(ProtocolSessionRecord.init(row:))
     }
 

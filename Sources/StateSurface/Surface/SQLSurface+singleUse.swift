@@ -25,7 +25,7 @@ private enum SingleUseSQL {
     /// began, so a transaction that looks for the record and one that raises it and then reads could each miss what the
     /// other has not committed. SQLite has one writer and needs no turns.
     static func turn(_ kind: String, _ hash: [UInt8]) -> String {
-        "single use \(kind) \(hash.map { String($0) }.joined(separator: " "))"
+        turnName("single use \(kind)", hash)
     }
 }
 

@@ -42,7 +42,6 @@ struct ServeCommand: AsyncParsableCommand {
             label: "gatehouse_log_lines_dropped_total", dimensions: [("log", "operator")], factory: metrics)
         let streams = QueuedStreams(format: loaded.configuration.log.format) { dropped.increment(by: $0) }
         Terminal.queueLines(in: streams)
-        defer { Terminal.drain() }
         LineLogHandler.bootstrap(loaded.configuration.log, level: level, to: streams.errors)
         let logger = Logger(label: "gatehouse")
         loaded.logWarnings(to: logger)
@@ -50,6 +49,8 @@ struct ServeCommand: AsyncParsableCommand {
             loaded: loaded, source: source, logger: logger, level: level, streams: streams, metrics: metrics,
             hangups: hangups
         ).run()
+        // Where this fails, `Gatehouse` does it, after a last line about the failure.
+        Terminal.drain()
     }
 
     /// The flags that set keys of the configuration, so that they take precedence over file and environment.

@@ -166,7 +166,7 @@ struct ConfigurationLoader: Sendable {
         }
         do throws(ConfigurationFault) {
             guard let bytes = try contents(path) else {
-                let message = "\(path): no such file: correct the path, or create it"
+                let message = "\(SecretFile.shown(path)): no such file: correct the path, or create it"
                 return faults.append(.init(place: place, key: "state.url_file", message: message))
             }
             let count = faults.count

@@ -55,7 +55,7 @@ enum ConfigurationText {
             if let section, section != open { lines.append("\(section):") }
             open = section
             let (name, margin) = (String(parts.last ?? ""), section == nil ? "" : "  ")
-            if case .scalar = shown, let file = files.first(where: { $0.valueKey == "\(label).\(setting.key)" }) {
+            if case .scalar = shown, let file = files.file(of: "\(label).\(setting.key)") {
                 lines.append(margin + line("\(name)_file", Setting<Root>.Shown.scalar(file.path)))
             } else {
                 lines.append(margin + line(name, shown))

@@ -26,7 +26,7 @@ extension OperatorConfiguration {
             settings.compactMap { setting in
                 setting.show(root).map { shown in
                     let key = "\(name)[\(index)].\(setting.key)"
-                    let isInFile = loaded.secretFiles.contains { $0.valueKey == key }
+                    let isInFile = loaded.secretFiles.file(of: key) != nil
                     return value(
                         key, isInFile ? "redacted" : ConfigurationText.text(of: shown), loaded.places.nearest(to: key))
                 }

@@ -154,3 +154,17 @@ extension ValueFormat {
         return values
     }
 }
+
+extension Setting where Root: Equatable {
+    /// Whether the one value of the key is shown without a part of it, or not at all. False for keys of several values.
+    func hidesValue(of root: Root) -> Bool {
+        guard case .scalar(let shown)? = show(root) else { return false }
+        var copy = root
+        do {
+            try set(&copy, [SettingEntry(text: shown)])
+        } catch {
+            return true
+        }
+        return copy != root
+    }
+}

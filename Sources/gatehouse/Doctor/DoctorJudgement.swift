@@ -118,36 +118,23 @@ struct DoctorJudgement {
         {
             secrets.append("state.url")
         }
-        for (index, provider) in configuration.identityProviders.enumerated() {
-            let name = "identity_providers[\(index)]"
-            if provider.clientSecret != nil, loaded.places["\(name).client_secret"] != nil {
-                secrets.append("\(name).client_secret")
-            }
-            let endpoints = [
-                ("token_endpoint", provider.tokenEndpoint), ("userinfo_endpoint", provider.userInfoEndpoint),
-                ("emails_endpoint", provider.emailsEndpoint),
-            ]
-            for (key, url) in endpoints where isWritten(url, "\(name).\(key)") { secrets.append("\(name).\(key)") }
-        }
-        for (index, route) in configuration.routes.enumerated() {
-            let key = "routes[\(index)].health.path"
-            if isWritten(route.health?.path, key) { secrets.append(key) }
-        }
-        for (index, receiver) in configuration.events.enumerated() {
-            if isWritten(receiver.url, "events[\(index)].url") { secrets.append("events[\(index)].url") }
-        }
-        for (index, issuer) in configuration.issuers.enumerated() {
-            if isWritten(issuer.jwks, "issuers[\(index)].jwks") { secrets.append("issuers[\(index)].jwks") }
-        }
+        secrets += secretKeys(of: configuration.identityProviders, "identity_providers", ProviderSettings.all)
+        secrets += secretKeys(of: configuration.routes, "routes", RouteSettings.all)
+        secrets += secretKeys(of: configuration.events, "events", EventSettings.all)
+        secrets += secretKeys(of: configuration.issuers, "issuers", IssuerSettings.all)
         return secrets.map {
             .wrong("config", $0, "holds a secret in a file that everyone can read", "chmod 640 \(file.path)")
         }
     }
 
-    /// Whether a URL has a secret and stands in the configuration itself, and not in a file of its own.
-    private func isWritten(_ url: String?, _ key: String) -> Bool {
-        guard let url, URLText.withoutValues(url) != url else { return false }
-        return !loaded.secretFiles.contains { $0.valueKey == key }
+    /// The keys of a list's entries whose values hold a secret and stand in the configuration itself, and not in a file
+    /// of their own.
+    private func secretKeys<Root: Equatable>(
+        of roots: [Root], _ list: String, _ settings: [Setting<Root>]
+    ) -> [String] {
+        roots.enumerated().flatMap { index, root in
+            settings.filter { $0.isSecret && $0.hidesValue(of: root) }.map { "\(list)[\(index)].\($0.key)" }
+        }.filter { loaded.places[$0] != nil && loaded.secretFiles.file(of: $0) == nil }
     }
 
     /// Whether the files that hold one secret each can be read by every user of the machine.

@@ -17,7 +17,7 @@ actor Reloader {
     private(set) var lastReload: ReloadEntry?
     private var gateway: Gateway?
     /// Whether the gateway serves. Before, a change would not reach it.
-    private let serving = Serving()
+    private let isServing = Atomic<Bool>(false)
     /// What asked for a reload before the gateway served, if anything did.
     private var postponed: String?
     /// The reload that began last. The next one waits for it.
@@ -47,7 +47,7 @@ actor Reloader {
     /// - Returns: what makes the reload that was asked for before, if any was.
     @discardableResult
     nonisolated func begin() -> Task<Void, Never> {
-        serving.isTrue.store(true, ordering: .sequentiallyConsistent)
+        isServing.store(true, ordering: .sequentiallyConsistent)
         return Task { await performPostponed() }
     }
 
@@ -62,7 +62,7 @@ actor Reloader {
     ///
     /// - Parameter expected: the content that the file is to have, where it may just be written; nil for any.
     func reload(because cause: String, expecting expected: [UInt8]? = nil) async -> ReloadOutcome {
-        guard serving.isTrue.load(ordering: .sequentiallyConsistent) else {
+        guard isServing.load(ordering: .sequentiallyConsistent) else {
             postponed = cause
             return .refused("the gateway is starting, and reloads as soon as it serves")
         }
@@ -72,7 +72,7 @@ actor Reloader {
     /// Tries once more what was refused, and reads nothing but the configuration. It is called again and again, so a
     /// refusal is logged only if its text is not that of the last one.
     func retry(because cause: String, expecting expected: [UInt8]? = nil) async {
-        guard serving.isTrue.load(ordering: .sequentiallyConsistent) else { return }
+        guard isServing.load(ordering: .sequentiallyConsistent) else { return }
         _ = await inTurn(because: cause, isRetry: true, expected)
     }
 
@@ -125,9 +125,4 @@ actor Reloader {
         logger.notice("configuration reloaded", metadata: metadata)
         return .reloaded(needRestart: plan.needRestart)
     }
-}
-
-/// Whether a gateway serves, to be said and asked from any thread.
-private final class Serving: Sendable {
-    let isTrue = Atomic<Bool>(false)
 }
