@@ -48,18 +48,23 @@ import Testing
     }
 
     @Test(
-        "systemd understands the unit, waits until the gateway is ready, and starts it again after a reload that ended it",
+        "systemd understands the units, waits until the gateway is ready, and starts it again after a reload that ended it",
         .enabled(if: (try? Program.run("systemd-analyze", ["--version"]).status) == 0, "systemd-analyze is missing"))
-    func unit() throws {
-        let source = Self.root.appendingPathComponent("deploy/gatehouse.service")
-        let text = try String(contentsOf: source, encoding: .utf8)
-        #expect(text.contains("\nType=notify\n") && text.contains("\nRestartForceExitStatus=SIGHUP\n"))
-        // The program need not be installed here.
-        let copy = try GatewayProcess.makeDirectory().appendingPathComponent("gatehouse.service")
-        try text.replacing("/usr/local/bin/gatehouse", with: "/bin/true").write(
-            to: copy, atomically: true, encoding: .utf8)
-        let checked = try Program.run("systemd-analyze", ["verify", copy.path])
-        #expect(checked.status == 0 && !checked.errors.contains("gatehouse.service:"), "\(checked.errors)")
+    func units() throws {
+        let place = try GatewayProcess.makeDirectory()
+        let copies = try ["gatehouse.service", "gatehouse.socket"].map { name in
+            let source = Self.root.appendingPathComponent("deploy").appendingPathComponent(name)
+            // The program need not be installed here.
+            let text = try String(contentsOf: source, encoding: .utf8).replacing(
+                "/usr/local/bin/gatehouse", with: "/bin/true")
+            let copy = place.appendingPathComponent(name)
+            try text.write(to: copy, atomically: true, encoding: .utf8)
+            return (text, copy.path)
+        }
+        let service = try #require(copies.first).0
+        #expect(service.contains("\nType=notify\n") && service.contains("\nRestartForceExitStatus=SIGHUP\n"))
+        let checked = try Program.run("systemd-analyze", ["verify"] + copies.map(\.1))
+        #expect(checked.status == 0 && !checked.errors.contains("gatehouse."), "\(checked.errors)")
     }
 
     @Test("make install puts everything below DESTDIR, and keeps a configuration that is there")
@@ -194,10 +199,10 @@ import Testing
         "A real Prometheus scrapes a gateway, evaluates all rules, and answers every query of the dashboard",
         .enabled(if: hasPrometheus, "prometheus is missing"))
     func prometheus() async throws {
-        let admin = try SocketAddressing.unusedPort()
         let gateway = try await GatewayInProcess.start(
-            "", users: [.ada], environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"])
+            "", users: [.ada], environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:0"])
         defer { gateway.stop() }
+        let admin = try #require(gateway.adminPort)
         _ = try gateway.login(.ada)
         let result = try Program.run(
             "python3", [Self.root.appendingPathComponent("Tests/Packages/monitoring.py").path, "127.0.0.1:\(admin)"])
