@@ -8,9 +8,11 @@ is no browser.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -34,14 +36,24 @@ EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 SOON = 30_000
 
 
+def free_port():
+    """One that the kernel gives to no connection: none comes to it by chance while the gateway is stopped."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first = int(file.read().split()[0])
+    # Above those that browsers refuse.
+    ports = range(10_240, max(10_240, min(first, 32_768)))
+    for port in [*random.sample(ports, min(100, len(ports))), 0]:
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return free.getsockname()[1]
+    raise OSError("no port is free")
+
+
 class Gateway:
     """The program, which can be stopped and started again with the state that it left."""
 
     def __init__(self, program, folder, more="", routes=""):
-        self.program, self.folder = program, pathlib.Path(folder)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.program, self.folder, self.port = program, pathlib.Path(folder), free_port()
         self.origin = f"http://127.0.0.1:{self.port}"
         self.configuration = self.folder / "gatehouse.yaml"
         self.configuration.write_text(
@@ -136,6 +148,16 @@ async def log_in(tab):
     await tab.value(f"gate.login({{email: '{EMAIL}', password: '{PASSWORD}'}}).then(() => 1)")
 
 
+async def written(tab, gateway):
+    """What the gateway has answered by now is counted once it has written of something later."""
+    before = gateway.asked("GET", "/later")
+    await tab.value("fetch('/later').then(() => 1)")
+    end = time.monotonic() + PATIENCE
+    while gateway.asked("GET", "/later") == before:
+        assert time.monotonic() < end, "the gateway writes no access log"
+        await asyncio.sleep(0.05)
+
+
 async def one_session_no_socket(browser, gateway):
     tab = await page(browser, gateway)
     assert tab.errors == [], tab.errors
@@ -147,12 +169,7 @@ async def one_session_no_socket(browser, gateway):
     again = await page(browser, gateway)
     assert await again.value("gate.session.session_id") == first, "a reload or a second tab made another session"
     assert tab.handshakes == [] and not any("webSocket" in json.dumps(r) for r in tab.requests)
-    # What the gateway has written of is counted once it has written of something later.
-    await tab.value("fetch('/later').then(() => 1)")
-    end = time.monotonic() + PATIENCE
-    while gateway.asked("GET", "/later") == 0:
-        assert time.monotonic() < end, "the gateway writes no access log"
-        await asyncio.sleep(0.05)
+    await written(tab, gateway)
     assert gateway.asked("GET", "/api/runtime/agent") == 0, "a socket before the login"
     assert not tab.faults + again.faults, tab.faults + again.faults
     await log_in(again)
@@ -260,6 +277,7 @@ async def expiry(browser, program):
             others = [await page(browser, gateway) for _ in range(2)]
             for other in others:
                 await other.until("gate.authorized")
+            await written(tab, gateway)
             await tab.value("told.token.length = 0; gate.connect().then(() => { globalThis.opened = performance.now(); })")
             before = gateway.asked("POST", "/api/auth/refresh")
             await tab.until("performance.now() - opened > 14_000")

@@ -24,7 +24,10 @@ import Testing
             #expect((answer.json["error"] != nil) == path.hasPrefix("/oauth2/"), "\(answer.text)")
         }
         // Not well-formed, but whole.
-        let control = try send("Content-Length: 4", ["{", "%", "a", "}"], every: 100)
+        let whole = ["{", "%", "a", "}"]
+        var control = try send("Content-Length: 4", whole, every: 100)
+        // Where the machine stops for seconds in the midst of it, it comes too late as well.
+        for _ in 0..<2 where control.status == 408 { control = try send("Content-Length: 4", whole, every: 100) }
         #expect(control.status == 400)
     }
 

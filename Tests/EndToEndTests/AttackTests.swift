@@ -173,7 +173,11 @@ struct AttackTests {
             path: /api/auth/me
             socket: {path: /api/runtime/agent}
             """
-        let found = try AttackRun.at(gateway.origin, ["--only", "W10-expiry"], profile)
+        var found = try AttackRun.at(gateway.origin, ["--only", "W10-expiry"], profile)
+        // Not judged where the machine stops for so long that the token has expired before its socket opens.
+        for _ in 0..<2 where found.verdicts["W10-expiry"] == "inconclusive" {
+            found = try AttackRun.at(gateway.origin, ["--only", "W10-expiry"], profile)
+        }
         #expect(found.verdicts == ["W10-expiry": "passed"], "\(found.output)\(found.errors)")
     }
 

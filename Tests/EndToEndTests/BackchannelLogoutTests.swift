@@ -133,6 +133,7 @@ import Testing
         var browser = BrowserProbe(nodes.a)
         let there = try browser.navigate("/api/auth/login/idp")
         let back = try provider.authorize(try #require(there["location"]))
+        let signedInAt = Int64(Date().timeIntervalSince1970)
         let early = try provider.idToken()
         // With a session of the provider's, the person's sign-ins end of which it named none.
         let token = try provider.logoutToken { claims in
@@ -141,9 +142,7 @@ import Testing
         }
         expectStatus(try Self.post(nodes.b, token), 200)
         // The provider hands out the ID token as it was when the person signed in.
-        provider.change { script in
-            script.editClaims = { claims in claims["iat"] = (claims["iat"]?.int64Value).map { .integer($0 - 5) } }
-        }
+        provider.change { $0.editClaims = { claims in claims["iat"] = .integer(signedInAt - 5) } }
         #expect(try browser.navigate(back, from: "cross-site")["location"] == "/?login_error=login_refused")
         for node in [nodes.a, nodes.b] {
             expectRefused(

@@ -27,7 +27,9 @@ import Testing
             listen: "127.0.0.1:\(port)")
         defer { gateway.stop() }
         _ = try gateway.login(.ada)
-        let calm = try Self.doctor(place)
+        var calm = try Self.doctor(place)
+        // A gateway that the machine stops for as long as it is waited for does not answer in time.
+        for _ in 0..<2 where calm.status != 0 { calm = try Self.doctor(place) }
         #expect(calm.status == 0, "\(calm)")
         for words in ["it runs and is ready", "is answered by a gateway of this name", "the chain of", "keys in"] {
             #expect(calm.output.contains(words), "\(calm.output)")
@@ -40,10 +42,14 @@ import Testing
         let log = place.appendingPathComponent("audit.jsonl")
         try String(contentsOf: log, encoding: .utf8).replacing("ada", with: "eve")
             .replacing("\"time\":\"2", with: "\"time\":\"3").write(to: log, atomically: false, encoding: .utf8)
-        let sick = try Self.doctor(place, ["--json"])
+        func wrong(_ told: CommandResult) throws -> [[String: Any]] {
+            let report = try JSONSerialization.jsonObject(with: Data(told.output.utf8)) as? [String: Any]
+            return (report?["findings"] as? [[String: Any]] ?? []).filter { $0["level"] as? String == "wrong" }
+        }
+        var sick = try Self.doctor(place, ["--json"])
+        for _ in 0..<2 where try wrong(sick).count > 3 { sick = try Self.doctor(place, ["--json"]) }
         #expect(sick.status == 1, "\(sick)")
-        let report = try JSONSerialization.jsonObject(with: Data(sick.output.utf8)) as? [String: Any]
-        let findings = (report?["findings"] as? [[String: Any]] ?? []).filter { $0["level"] as? String == "wrong" }
+        let findings = try wrong(sick)
         #expect(
             findings.compactMap { $0["check"] as? String }.sorted() == ["audit", "keys", "upstreams"], "\(sick.output)")
         #expect(findings.contains { ($0["place"] as? String)?.hasSuffix("gatehouse.yaml:6:10") == true }, "\(findings)")

@@ -220,6 +220,14 @@ import Testing
                 == 200)
     }
 
+    /// Tries again what fails where the machine stops for so long that an unused connection is closed.
+    private static func patiently<Value>(_ attempt: () throws -> Value) throws -> Value {
+        for _ in 0..<2 {
+            if let value = try? attempt() { return value }
+        }
+        return try attempt()
+    }
+
     @Test("A head that does not arrive in time is 408, an unused connection is closed")
     func slowHeads() async throws {
         let upstream = try RecordingUpstream()
@@ -228,18 +236,26 @@ import Testing
             "server: {header_timeout: 2s, idle_timeout: 3s}\n" + Self.routes(upstream), users: [])
         defer { gateway.stop() }
         let silent = try RawSocket(port: gateway.port)
-        let slow = try RawSocket(port: gateway.port)
-        try slow.send("GET /x HTTP/1.1\r\nHost:")
-        let answer = try slow.response()
-        #expect(try answer.status == 408 && slow.isClosedByPeer() && silent.isClosedByPeer())
+        let slow: (status: Int, isClosed: Bool) = try Self.patiently {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.send("GET /x HTTP/1.1\r\nHost:")
+            return (try socket.response().status, try socket.isClosedByPeer())
+        }
+        #expect(try slow.status == 408 && slow.isClosed && silent.isClosedByPeer())
         // The same on a connection that has served a request before.
-        let used = try RawSocket(port: gateway.port)
-        try used.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try used.response().status == 200)
-        try used.send("GET /x HTTP/1.1\r\nHost:")
-        #expect(try used.response().status == 408)
-        let idle = try RawSocket(port: gateway.port)
-        try idle.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(try idle.response().status == 200 && idle.isClosedByPeer())
+        let used: [Int] = try Self.patiently {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+            let first = try socket.response().status
+            try socket.send("GET /x HTTP/1.1\r\nHost:")
+            return [first, try socket.response().status]
+        }
+        #expect(used == [200, 408])
+        let idle: (status: Int, isClosed: Bool) = try Self.patiently {
+            let socket = try RawSocket(port: gateway.port)
+            try socket.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+            return (try socket.response().status, try socket.isClosedByPeer())
+        }
+        #expect(idle.status == 200 && idle.isClosed)
     }
 }

@@ -67,7 +67,8 @@ import Testing
         },
         Lie(testDescription: "an answer that never comes", reason: "timed_out") {
             $0.raw["/token"] = {
-                Thread.sleep(forTimeInterval: 7)
+                // Nothing waits for it, and no stop of the machine makes it come in time.
+                Thread.sleep(forTimeInterval: 30)
                 return FakeProvider.json("{}")
             }
         },

@@ -34,11 +34,28 @@ import Testing
             #expect(try Self.answers(node, ada) == [200, 101, 200, 200], "request, socket, decision on each")
         }
 
+        let stopped = ContinuousClock.now
         try postgres.stop()
         let lost = ContinuousClock.now
+        let asked = [
+            ("X-Forwarded-Uri", "/ws"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ada.bearer,
+            ("Session-Id", ada.sessionID),
+        ]
+        // First, at both, what holds for the time of grace alone.
         for node in [nodes.a, nodes.b] {
             // A link that was cut is noticed at once.
             #expect(try await eventually { try AgentProbe.status(node, ada)?.status == 503 })
+            // Each event loop looks at the store's health by itself: this may be another than the one above.
+            #expect(
+                try await eventually { try Self.answers(node, ada) == [200, 503, 200, 503] },
+                "memory lets requests in, and no new socket")
+            // Without an upgrade it is a request like others.
+            let plain = asked.filter { $0.0 != "Sec-WebSocket-Key" }
+            #expect(try node.request("GET", "/api/auth/verify", headers: plain).status == 200)
+            // What was verified goes on for the time of grace.
+            #expect(try node.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 200)
+        }
+        for node in [nodes.a, nodes.b] {
             let refused: [(String, String, [(String, String)], [String: String]?)] = [
                 ("POST", "/api/auth/login", [], Self.login),
                 ("POST", "/api/auth/refresh", [], ["refresh_token": ada.refreshToken]),
@@ -47,33 +64,26 @@ import Testing
                 ("POST", "/api/session/\(ada.sessionID)/ticket", [ada.bearer], nil),
             ]
             for (method, path, headers, body) in refused {
-                let (took, answer) = try seconds { try node.request(method, path, headers: headers, json: body) }
-                #expect(answer.status == 503 && answer.code == "store_unavailable", "\(path): \(answer.text)")
+                let took = try shortest(below: 3) {
+                    let (took, answer) = try seconds { try node.request(method, path, headers: headers, json: body) }
+                    #expect(answer.status == 503 && answer.code == "store_unavailable", "\(path): \(answer.text)")
+                    return took
+                }
                 #expect(took < 3, "\(path): refused and not waited for, \(took) s")
             }
             // Each event loop looks at the store's health by itself: this may be another than the one above.
             #expect(try await eventually { try AgentProbe.status(node, ada)?.code == "store_unavailable" })
-            #expect(
-                try await eventually { try Self.answers(node, ada) == [200, 503, 200, 503] },
-                "memory lets requests in, and no new socket")
             // A proxy in front that asks about a new socket is told the same.
-            let asked = [
-                ("X-Forwarded-Uri", "/ws"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ada.bearer,
-                ("Session-Id", ada.sessionID),
-            ]
             #expect(
                 try await eventually {
                     try node.request("GET", "/api/auth/verify", headers: asked).code == "store_unavailable"
                 })
-            // Without an upgrade it is a request like others.
-            let plain = asked.filter { $0.0 != "Sec-WebSocket-Key" }
-            #expect(try node.request("GET", "/api/auth/verify", headers: plain).status == 200)
-            // What was verified goes on for the time of grace.
-            #expect(try node.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 200)
         }
         for socket in sockets { #expect(try socket.untilClosed() == .close(1013, "store_unavailable")) }
-        let held = lost.duration(to: .now) / .seconds(1)
-        #expect(held > 6.5 && held < 14, "\(held) s")
+        // From before the stop, which cuts the links while it takes its time, and from behind it.
+        let (most, least) = (stopped.duration(to: .now), lost.duration(to: .now))
+        let longest = Duration.seconds(8) + .promptly
+        #expect(most > .seconds(6.5) && least < longest, "\(least) to \(most)")
         for node in [nodes.a, nodes.b] {
             // Each event loop looks at the store's health by itself, twenty times a second.
             #expect(
@@ -119,19 +129,30 @@ import Testing
         defer { try? postgres.resume() }
         try postgres.pause()
         let told = ["the store is out of reach", "the cause of the store's outage", "for longer than state.grace"]
-        // Sooner than any question to the store is given up.
-        let limit = ContinuousClock.now + .seconds(7)
-        for node in [nodes.a, nodes.b] {
-            for line in told {
-                let rest = max(.zero, ContinuousClock.now.duration(to: limit))
-                #expect(try await eventually(within: rest) { node.log.contains(line) }, "\(line): \(node.log)")
+        // A machine that stands still makes it late: one outage of three is enough.
+        var isInTime = false
+        for outage in 1...3 where !isInTime {
+            if outage > 1 { try postgres.pause() }
+            // Sooner than any question to the store is given up.
+            let limit = ContinuousClock.now + .seconds(7)
+            for node in [nodes.a, nodes.b] {
+                for line in told {
+                    #expect(try await eventually { Self.count(line, node) >= outage }, "\(line): \(node.log)")
+                }
+                #expect(Self.count("the store is back", node) < outage)
             }
-            #expect(!node.log.contains("the store is back"))
+            isInTime = ContinuousClock.now < limit
+            try postgres.resume()
+            for node in [nodes.a, nodes.b] {
+                #expect(try await eventually { Self.count("the store is back", node) >= outage }, "\(node.log)")
+            }
         }
-        try postgres.resume()
-        for node in [nodes.a, nodes.b] {
-            #expect(try await eventually { node.log.contains("the store is back") }, "\(node.log)")
-        }
+        #expect(isInTime)
+    }
+
+    /// How often a node has logged this.
+    private static func count(_ line: String, _ node: GatewayProcess) -> Int {
+        node.log.components(separatedBy: line).count - 1
     }
 
     /// What a session's secret is answered on a route that asks for it: a request, a socket, and the decision endpoint
@@ -150,20 +171,24 @@ import Testing
 
     @Test("What happens while a node hears nothing is made up for once it hears again")
     func gap() async throws {
-        let nodes = try await TwoNodes<GatewayProcess>(tokens: "  access_token_lifetime: 10s\n  clock_skew: 0s")
+        let nodes = try await TwoNodes<GatewayProcess>(
+            tokens: "  access_token_lifetime: 10s\n  clock_skew: 0s",
+            tokensOfB: "  access_token_lifetime: 5m\n  clock_skew: 0s")
         defer { nodes.stop() }
-        let (ada, bob) = (try nodes.a.login(.ada), try nodes.a.login(.bob))
-        // Neither token outlives this by more than its ten seconds.
-        let started = ContinuousClock.now
+        // Only the one of ten seconds is to expire.
+        let (ada, bob) = (try nodes.b.login(.ada), try nodes.a.login(.bob))
         let (ended, extended) = (try AgentProbe(nodes.b, ada), try AgentProbe(nodes.b, bob))
 
         kill(nodes.b.processID, SIGSTOP)
-        #expect(try nodes.a.request("POST", "/api/auth/logout", headers: [ada.bearer]).status == 204)
+        let secret = ("Session-Secret", ada.sessionSecret)
+        #expect(try nodes.a.request("POST", "/api/auth/logout", headers: [secret]).status == 204)
         // Expiry is told in whole seconds: this refresh shall move it by two of them.
         let issuedAt = bob.tokenExpiry - 10
         #expect(try await eventually { Date().timeIntervalSince1970 > issuedAt + 2.1 })
         let refresh = try nodes.a.request("POST", "/api/auth/refresh", json: ["refresh_token": bob.refreshToken])
         #expect(refresh.status == 200)
+        let until = LoggedIn.expiry(of: refresh.json["access_token"] as? String ?? "")
+        #expect(until >= bob.tokenExpiry + 2)
         // Every link of both nodes is cut while one of them can't notice.
         try nodes.postgres.query(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(nodes.database)' "
@@ -171,7 +196,7 @@ import Testing
         kill(nodes.b.processID, SIGCONT)
 
         let (took, end) = try seconds { try ended.untilClosed() }
-        #expect(end == .close(4403, "session_ended") && took < 5, "\(end) after \(took) s")
+        #expect(end == .close(4403, "session_ended") && took < .promptly, "\(end) after \(took) s")
         #expect(
             try await eventually {
                 try nodes.b.request("GET", "/api/auth/verify", headers: [ada.bearer]).status == 401
@@ -179,6 +204,6 @@ import Testing
         #expect(try await eventually { (try? nodes.b.login(.ada)) != nil })
         // The other one was refreshed meanwhile and outlives the token it came with.
         #expect(try extended.untilClosed() == .close(4401, "token_expired"))
-        #expect(started.duration(to: .now) > .seconds(10.5))
+        #expect(Date().timeIntervalSince1970 >= until)
     }
 }

@@ -26,8 +26,9 @@ import Testing
 
     @Test("An unreachable upstream is 502, a late one 504, a dead one of several is passed over")
     func unreachable() async throws {
-        let slow = try RecordingUpstream { _, _ in
-            Thread.sleep(forTimeInterval: 2)
+        // It says nothing until it is given up.
+        let slow = try RecordingUpstream { _, stream in
+            _ = try stream.readSome()
             return .close
         }
         let upstream = try RecordingUpstream()
@@ -153,8 +154,14 @@ import Testing
         #expect(try gateway.request("GET", "/a").status == 200)
         #expect(try gateway.request("GET", "/again").status == 200)
         #expect(upstream.requests.filter { $0.target == "/again" }.count == 2)
-        #expect(try gateway.request("POST", "/once", body: "abc").status == 502)
-        #expect(upstream.requests.filter { $0.target == "/once" }.count == 1)
+        // A connection that was idle for a second, on a machine that stands still, is none that a POST uses: then this
+        // one is answered, and the next one finds its connection closing.
+        var posts = 0
+        let isRefused = try await eventually {
+            posts += 1
+            return try gateway.request("POST", "/once", body: "abc").status == 502
+        }
+        #expect(isRefused && upstream.requests.filter { $0.target == "/once" }.count == posts)
         #expect(try gateway.request("GET", "/b").status == 200)
         upstream.cutConnections()
         #expect(try await eventually { upstream.openConnections == 0 })

@@ -58,12 +58,13 @@ import Testing
             return header(of: user.token)["kid"] as? String == next
         }
         #expect(rotated)
+        // As after an answer that was lost: the same refresh once more, by now with the new key. First of all, since it
+        // is good for ten seconds only.
+        expectStatus(try gateway.refresh(eve.refreshToken), 200)
         let other = try #require(control)
         let kept = try gateway.opened("/api/runtime/agent?\(other.query)")
         let flowing = try Self.stream(gateway, other)
         expectStatus(try gateway.refresh(bob.refreshToken), 200)
-        // As after an answer that was lost: the same refresh once more, by now with the new key.
-        expectStatus(try gateway.refresh(eve.refreshToken), 200)
 
         _ = try Self.keys(["retire", old], gateway)
         let start = ContinuousClock.now

@@ -1,5 +1,6 @@
 import BasicsForTests
 import Foundation
+import GatewayForTests
 import Testing
 
 /// Sessions over HTTP: every row of the session API, as a client meets it.
@@ -127,9 +128,10 @@ import Testing
     @Test("An unused session expires: 410 for its owner and its secret, and no upgrade")
     func expiry() async throws {
         let gateway = try await GatewayInProcess.start(
-            Self.unlimited + "sessions:\n  anonymous_idle: 1s\n  idle: 2s\n", users: [.ada])
+            Self.unlimited + "sessions:\n  anonymous_idle: 5m\n  idle: 10m\n", users: [.ada])
         defer { gateway.stop() }
         let (held, ada) = (try gateway.anonymous(), try gateway.login(.ada))
+        gateway.clock.advance(by: .seconds(10 * 60 + 1))
         // The token goes with its home.
         #expect(try await eventually { try gateway.me(ada.token).code == "invalid_token" })
         expectRefused(try gateway.session(held.id, held.field), 410, "session_expired")

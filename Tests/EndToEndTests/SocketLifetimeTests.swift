@@ -52,11 +52,11 @@ import Testing
     func gone(path: String) async throws {
         let upstream = try RecordingUpstream(script: RecordingUpstream.mirror)
         defer { upstream.stop() }
-        let admin = try SocketAddressing.unusedPort()
         let gateway = try await GatewayInProcess.start(
             Self.yaml(upstream, more: "limits: {enabled: false}"),
-            environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:\(admin)"])
+            environment: ["GATEHOUSE_SERVER_ADMIN": "127.0.0.1:0"])
         defer { gateway.stop() }
+        let admin = try #require(gateway.adminPort)
         let ada = try gateway.login(.ada)
         func leases() throws -> Int? {
             let socket = try RawSocket(port: admin)

@@ -34,7 +34,8 @@ extension SocketRelayTests {
 
     @Test("Logout closes relayed sockets at the next frame border, cuts streams, and finds what was still on its way")
     func logout() async throws {
-        let upstream = try RecordingUpstream(script: Self.script)
+        let turnstile = Turnstile()
+        let upstream = try RecordingUpstream(script: Self.slowScript(behind: turnstile))
         defer { upstream.stop() }
         let gateway = try await GatewayInProcess.start(Self.yaml(upstream))
         defer { gateway.stop() }
@@ -49,7 +50,7 @@ extension SocketRelayTests {
             _ = try socket.read(200)
             return socket
         }
-        // Two that are admitted, and answered by their upstream only after the logout.
+        // Some that are admitted, and answered by their upstream only after the logout.
         let late = Running { try gateway.socket("/ws/slow?\(ada.query)").answer }
         let lateAnswers = ["slowevents", "slowanswer"].map { name in
             Running { try gateway.request("GET", "/events/\(name)", headers: [ada.bearer]) }
@@ -58,6 +59,7 @@ extension SocketRelayTests {
         let others = Running { try gateway.request("GET", "/events/slowanswer", headers: [bob.bearer]) }
         #expect(try await eventually { upstream.requests.count == 9 })
         #expect(try gateway.request("POST", "/api/auth/logout", headers: [ada.bearer]).status == 204)
+        turnstile.open()
         let (took, closing) = try seconds { try whole.closing() }
         #expect(closing == "4403 session_ended" && took < .promptly)
         #expect(try ["4403 session_ended", "4401 token_revoked"].contains(byToken.closing()))
@@ -80,7 +82,8 @@ extension SocketRelayTests {
         "A session that ends while the upstream thinks opens no socket and begins no stream",
         arguments: ["http", "close"])
     func endedMeanwhile(refusals: String) async throws {
-        let upstream = try RecordingUpstream(script: Self.script)
+        let turnstile = Turnstile()
+        let upstream = try RecordingUpstream(script: Self.slowScript(behind: turnstile))
         defer { upstream.stop() }
         let gateway = try await GatewayInProcess.start(
             Self.yaml(
@@ -110,6 +113,7 @@ extension SocketRelayTests {
         #expect(try await eventually { upstream.requests.count == 6 })
         #expect(
             try gateway.request("DELETE", "/api/session/\(guest.sessionID)", headers: [ada.bearer]).status == 204)
+        turnstile.open()
         for socket in sockets {
             let (status, text) = try #require(try socket.value())
             #expect(status == (refusals == "close" ? 101 : 403))

@@ -81,6 +81,25 @@ import Testing
         return .close
     }
 
+    /// What a test opens when the slow answers may come. Where it does not, they wait for a minute.
+    final class Turnstile: Sendable {
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func open() { semaphore.signal() }
+
+        func pass() {
+            if semaphore.wait(timeout: .now() + 60) == .success { semaphore.signal() }
+        }
+    }
+
+    /// The script, whose slow answers come a second after the turnstile has been opened.
+    static func slowScript(behind turnstile: Turnstile) -> RecordingUpstream.Script {
+        { request, stream in
+            if request.target.contains("/slow") { turnstile.pass() }
+            return try script(request, stream)
+        }
+    }
+
     @Test("Bytes pass untouched both ways, with early ones, extensions and close codes; credentials stay here")
     func transparent() async throws {
         let upstream = try RecordingUpstream(script: Self.script)

@@ -118,13 +118,17 @@ import Tracing
 
     @Test("A stop drops and counts the spans that a collector does not take")
     func stopWithoutCollector() async throws {
+        // It is silent until the stop, so each batch takes seconds to be given up, however slow the requests are.
+        let stops = DispatchSemaphore(value: 0)
         let collector = try RecordingUpstream { _, stream in
+            if stops.wait(timeout: .now() + 60) == .success { stops.signal() }
             try stream.send("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
             return .keep
         }
         let gateway = try await GatewayInProcess.start("tracing: {otlp: '\(collector.url)', ratio: 1}\n")
         // More than the batches of the seconds that it may take take away.
         try Self.answer(6_000, gateway)
+        stops.signal()
         #expect(gateway.stop() == 0)
         #expect(gateway.log.contains("spans were left at the stop"))
     }

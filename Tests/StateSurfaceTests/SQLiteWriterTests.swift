@@ -15,7 +15,7 @@ struct SQLiteWriterTests {
     }
 
     private func withEngine<Result>(
-        limits: WaitLimits = WaitLimits(), _ body: (SQLiteEngine) async throws -> Result
+        limits: WaitLimits = WaitLimits(patience: .seconds(300)), _ body: (SQLiteEngine) async throws -> Result
     ) async throws -> Result {
         let folder = NSTemporaryDirectory() + "gh-writer-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -19,8 +19,24 @@ final class AgentProbe {
         try self.init(port: gateway.port, query: query, headers: headers)
     }
 
-    init(port: Int, query: String = "", headers: [(String, String)] = []) throws {
-        socket = try RawSocket(port: port)
+    convenience init(port: Int, query: String = "", headers: [(String, String)] = []) throws {
+        self.init(try Self.upgraded(port, query: query, headers: headers))
+    }
+
+    convenience init(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws {
+        let headers = [user.bearer, ("Session-Id", user.sessionID)]
+        self.init(try Self.patiently { try Self.upgraded(gateway.port, headers: headers) })
+        guard case .text(let ready) = try next(), ready.contains("\"ready\"") else {
+            throw RawSocket.Failure(description: "no ready frame")
+        }
+    }
+
+    private init(_ socket: RawSocket) { self.socket = socket }
+
+    private static func upgraded(
+        _ port: Int, query: String = "", headers: [(String, String)]
+    ) throws -> RawSocket {
+        let socket = try RawSocket(port: port)
         var head = "GET /api/runtime/agent\(query) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
         head += "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         head += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -28,13 +44,19 @@ final class AgentProbe {
         try socket.send(head + "\r\n")
         let answer = try socket.response()
         guard answer.status == 101 else { throw Refused(answer: answer) }
+        return socket
     }
 
-    convenience init(_ gateway: any GatewayUnderTest, _ user: LoggedIn) throws {
-        try self.init(gateway, headers: [user.bearer, ("Session-Id", user.sessionID)])
-        guard case .text(let ready) = try next(), ready.contains("\"ready\"") else {
-            throw RawSocket.Failure(description: "no ready frame")
+    /// A gateway that the machine has stopped for seconds refuses new sockets until it has heard from its store again.
+    private static func patiently(_ upgrade: () throws -> RawSocket) throws -> RawSocket {
+        for _ in 0..<10 {
+            do {
+                return try upgrade()
+            } catch let refused as Refused where refused.answer.code == "store_unavailable" {
+                Thread.sleep(forTimeInterval: 0.1)
+            }
         }
+        return try upgrade()
     }
 
     /// The status a socket with these credentials is refused with; 101 when it is not.
