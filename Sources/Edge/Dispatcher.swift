@@ -182,7 +182,11 @@ package struct Dispatcher {
             }
         case .proxy(let route, let pool, let isRuntime):
             let stage = RouteStage(dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
-            return run(stage) { stage throws(Problem) in try stage.start() }
+            return run(stage) { stage throws(Problem) in
+                // The Runtime's paths are the gateway's own, wherever it runs.
+                if isRuntime { try CORS(services.origins, request.head, isPublic: false).requireAllowed() }
+                return try stage.start()
+            }
         case .tools(let route):
             let stage = ToolStage(dispatcher: self, request: request, route: route)
             return run(stage) { stage throws(Problem) in try stage.start() }

@@ -42,6 +42,20 @@ package struct Subprotocols {
         return found
     }
 
+    /// The offers of one field that carry no credential, in order; nil where none is left. Unlike ``read(_:)`` it takes
+    /// what is no list of tokens, too.
+    package static func withoutCredentials(_ value: UnsafeRawBufferPointer) -> [UInt8]? {
+        var kept: [UInt8] = []
+        for offer in Array(value).split(separator: UInt8(ascii: ",")) {
+            let trimmed = trim(offer)
+            guard !trimmed.isEmpty, !trimmed.starts(with: "bearer.".utf8), !trimmed.starts(with: "session.".utf8)
+            else { continue }
+            if !kept.isEmpty { kept += ", ".utf8 }
+            kept += trimmed
+        }
+        return kept.isEmpty ? nil : kept
+    }
+
     private mutating func add(_ offer: ArraySlice<UInt8>) {
         if offer.starts(with: "bearer.".utf8) {
             tokens.append(Array(offer.dropFirst("bearer.".utf8.count)))

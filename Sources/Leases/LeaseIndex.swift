@@ -26,22 +26,23 @@ struct LeaseIndex {
     }
 
     mutating func insert(_ id: LeaseTable.ID, under key: String?) {
-        guard let key else { return }
-        switch members[key] {
-        case nil: members[key] = .one(id)
+        // Most names are new: then this is the one look at the table.
+        guard let key, let before = members.updateValue(.one(id), forKey: key) else { return }
+        switch before {
         case .one(let other): members[key] = .many(Many([other, id]))
-        case .many(let many): many.ids.insert(id)
+        case .many(let many):
+            many.ids.insert(id)
+            members[key] = before
         }
     }
 
     mutating func remove(_ id: LeaseTable.ID, under key: String?) {
-        guard let key else { return }
-        switch members[key] {
-        case nil: break
-        case .one(let only): if only == id { members[key] = nil }
+        guard let key, let place = members.index(forKey: key) else { return }
+        switch members.values[place] {
+        case .one(let only): if only == id { members.remove(at: place) }
         case .many(let many):
             many.ids.remove(id)
-            if many.ids.isEmpty { members[key] = nil }
+            if many.ids.isEmpty { members.remove(at: place) }
         }
     }
 }

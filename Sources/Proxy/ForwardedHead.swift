@@ -162,6 +162,9 @@ package struct ForwardedHead {
             guard passes(field), !isDropped(field.id) else {
                 endRun()
                 if field.id == .cookie, !isNominated(field) { copyCookies(field, to: &out) }
+                if field.id == .secWebSocketProtocol, !isDropped(field.id), !isNominated(field), !isReplaced(field) {
+                    copyOffers(field, to: &out)
+                }
                 continue
             }
             // A field belongs to the piece where only the CRLF lies between; white space after a value is not copied.
@@ -178,7 +181,7 @@ package struct ForwardedHead {
     private func passes(_ field: HeaderField) -> Bool {
         switch field.id {
         case .host, .contentLength, .transferEncoding, .cookie, .sessionID, .sessionSecret, .dpop, .expect,
-            .xRequestID, .methodOverride:
+            .xRequestID, .methodOverride, .secWebSocketProtocol:
             return false
         case .authorization:
             return options.forwardsAuthorization && !isNominated(field)
@@ -214,6 +217,15 @@ package struct ForwardedHead {
                     && zip(header.name.utf8, name).allSatisfy { ASCII.lower($0) == ASCII.lower($1) }
             }
         }
+    }
+
+    /// The offers without credentials, which clients may send without an upgrade as well.
+    private func copyOffers(_ field: HeaderField, to out: inout BytePen) {
+        let kept = request.head.withBytes(field.value) { Subprotocols.withoutCredentials($0) }
+        guard let kept else { return }
+        out.write(literal: "Sec-WebSocket-Protocol: ")
+        out.write(kept)
+        out.write(literal: "\r\n")
     }
 
     private func copyCookies(_ field: HeaderField, to out: inout BytePen) {

@@ -121,7 +121,7 @@ package final class UpstreamPool {
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(connectTimeout)
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                channel.eventLoop.completed {
                     guard let pool = pool.value.pool else { throw ChannelError.ioOnClosedChannel }
                     try pool.prepare(channel, index)
                 }

@@ -32,12 +32,10 @@ package final class SocketLimiter: Sendable {
     /// counted, or none. Every place that was taken is given back with ``leave(session:user:)``.
     func enter(session: String?, user: String?) -> Bool {
         counts.withLock { counts in
-            let ofSession = session.map { counts.bySession[$0, default: 0] } ?? 0
-            let ofUser = user.map { counts.byUser[$0, default: 0] } ?? 0
-            guard ofSession < counts.perSession, ofUser < counts.perUser else { return false }
-            if let session { counts.bySession[session] = ofSession + 1 }
-            if let user { counts.byUser[user] = ofUser + 1 }
-            return true
+            guard Self.increment(session, in: &counts.bySession, below: counts.perSession) else { return false }
+            if Self.increment(user, in: &counts.byUser, below: counts.perUser) { return true }
+            Self.decrement(session, in: &counts.bySession)
+            return false
         }
     }
 
@@ -58,7 +56,20 @@ package final class SocketLimiter: Sendable {
     }
 
     private static func decrement(_ key: String?, in table: inout [String: Int]) {
-        guard let key, let count = table[key] else { return }
-        table[key] = count > 1 ? count - 1 : nil
+        guard let key, let place = table.index(forKey: key) else { return }
+        if table.values[place] > 1 { table.values[place] -= 1 } else { table.remove(at: place) }
+    }
+
+    /// Counts one more where the limit allows it. One look at the table: an upgrade makes two of them under the lock.
+    ///
+    /// - Parameter limit: 1 or more, so that every name in the table has a place.
+    private static func increment(_ key: String?, in table: inout [String: Int], below limit: Int) -> Bool {
+        guard let key else { return true }
+        func raise(_ count: inout Int) -> Bool {
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+        return raise(&table[key, default: 0])
     }
 }

@@ -146,11 +146,11 @@ import Testing
             "-",
         ],
         .answeringBody: [
-            "body cd, end", "drop, close", "close", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-", "-",
-            "-", "-",
+            "body cd, end", "drop, close", "close", "close", "-", "-", "-", "arm idle", "close", "-", "-", "-", "-",
+            "-", "-", "-",
         ],
         .done: [
-            "arm idle, arm idle", "finish", "close", "close", "finish", "-", "-", "-", "close", "-", "-", "finish",
+            "arm idle", "finish", "close", "close", "finish", "-", "-", "-", "close", "-", "-", "finish",
             "-", "-", "-", "-",
         ],
         .tunnel: [
@@ -179,6 +179,21 @@ import Testing
             let actions = Self.actions(&machine)
             #expect((actions.isEmpty ? "-" : actions.joined(separator: ", ")) == expected, "\(standing), \(event)")
         }
+    }
+
+    @Test("What is left of a body behind its answer has one time limit, however it comes")
+    func dripBehindAnswer() {
+        var machine = Machine(limits: WireLimits(), isStream: false)
+        let head = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n"
+        _ = Self.actions(&machine, behind: head)
+        _ = machine.startAnswer(.none)
+        _ = machine.finishAnswer()
+        let afterAnswer = Self.actions(&machine)
+        let afterBytes = Self.actions(&machine, behind: "a") + Self.actions(&machine, behind: "b")
+        #expect(afterAnswer == ["arm idle"] && afterBytes.isEmpty)
+        machine.deadlinePassed(clientTakes: true)
+        let afterDeadline = Self.actions(&machine)
+        #expect(afterDeadline == ["close"])
     }
 
     @Test("A client that has closed its side before its upgrade is passed on waits for no tunnel")

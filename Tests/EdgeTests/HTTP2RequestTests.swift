@@ -49,7 +49,7 @@ import Testing
 
     @Test(
         "Line ends, blanks and control bytes are refused wherever they stand",
-        arguments: ["a\r\nX: 1", "a\nb", "a\rb", "a\0b", "a\u{01}"])
+        arguments: ["a\r\nX: 1", "a\nb", "a\rb", "a\0b", "a\u{01}", " a", "a ", "\ta", "a\t", " "])
     func controls(value: String) {
         #expect(Self.text(Self.usual + [("x-a", value)]) == nil)
         for name in [":method", ":path", ":authority", ":scheme"] {
@@ -91,7 +91,7 @@ import Testing
     @Test("A head that is built is the head that its text would be")
     func same() throws {
         let more: [[(String, String)]] = [
-            [], [("accept", "*/*"), ("x-a", "")], [("x-a", " padded\t"), ("x_b", "1")],
+            [], [("accept", "*/*"), ("x-a", "")], [("x-a", "in\t between"), ("x_b", "1")],
             [("cookie", "a=1"), ("cookie", "b")],
             [("content-length", "12")], [("expect", "100-continue")], [("x-user-id", "u"), ("origin", "https://h")],
             [("session-id", "s"), ("sec-fetch-site", "none"), ("authorization", "Bearer x")],
@@ -135,7 +135,7 @@ import Testing
             (Self.usual + (0..<100).map { ("x-\($0)", "v") }, 431),
             (Self.usual + [("expect", "miracles")], 417), (Self.usual + [("content-length", "+1")], 400),
             (Self.usual + [("content-length", "1"), ("content-length", "1")], 400),
-            (Self.usual + [("content-length", " 1")], 400), (Self.replacing(":authority", "a@b"), 400),
+            (Self.replacing(":authority", "a@b"), 400),
             (Self.replacing(":method", "get"), 400), (Self.replacing(":path", "/a\"b"), 400),
         ]
         for (fields, status) in cases {

@@ -57,6 +57,26 @@ import Testing
         }
     }
 
+    @Test("Unsafe requests of other sites are refused at an external Runtime as well")
+    func refusedForRuntime() async throws {
+        let upstream = try RecordingUpstream()
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(Self.configuration + "runtime: {url: \(upstream.url)}\n")
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let credentials = [ada.bearer, ("Session-Id", ada.sessionID)]
+        for foreign in [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "cross-site")] {
+            let answer = try gateway.request("POST", "/api/runtime/x", headers: credentials + [foreign])
+            expectRefused(answer, 403, "origin_refused", "\(foreign)")
+        }
+        #expect(upstream.requests.isEmpty)
+        let own = credentials + [("Origin", "https://app.example")]
+        expectStatus(try gateway.request("POST", "/api/runtime/x", headers: own), 200)
+        expectStatus(
+            try gateway.request("GET", "/api/runtime/x", headers: credentials + [("Origin", "https://evil.example")]),
+            200)
+    }
+
     @Test("Refusals carry the CORS fields, preflights are answered without credentials, public documents to all")
     func cors() async throws {
         let gateway = try await GatewayInProcess.start(Self.configuration, users: [])

@@ -150,6 +150,11 @@ import Testing
                 #expect(answer.status == (count == 1 ? 200 : 403), "\(name)")
             }
         }
+        // What names no single host must not be judged by the routes of no host.
+        for host in ["a.example, h", "h,h", "a@h", "a b", "a%2eexample", "h:1:1", "h/", "[h]", "h:", ""] {
+            let fields = Self.uri("/x") + [("X-Forwarded-Host", host)]
+            #expect(try gateway.request("GET", "/api/auth/verify", headers: fields).status == 403, "'\(host)'")
+        }
 
         let wary = try await GatewayInProcess.start(Self.routes)
         defer { wary.stop() }
@@ -243,6 +248,11 @@ import Testing
             try answer("/ws?access_token=\(ada.token)&session_id=\(session)", [("Origin", "https://evil.example")])
                 .status == 403)
         #expect(try answer("/orders?access_token=\(ada.token)").status == 401)
+        // No handshake has another method.
+        for method in ["POST", "HEAD"] {
+            let asked = Self.uri("/ws?access_token=\(ada.token)&session_id=\(session)", method)
+            #expect(try gateway.request("GET", "/api/auth/verify", headers: asked).status == 401, "\(method)")
+        }
         let ticket =
             try gateway.request("POST", "/api/session/\(session)/ticket", headers: [ada.bearer]).json["ticket"]
             as? String ?? ""

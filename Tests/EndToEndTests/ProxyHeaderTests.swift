@@ -43,6 +43,34 @@ import Testing
         }
     }
 
+    @Test("Offers of subprotocols with credentials never pass, also without an upgrade; the others do")
+    func offersAreStripped() async throws {
+        let upstream = try RecordingUpstream()
+        defer { upstream.stop() }
+        let gateway = try await GatewayInProcess.start(Self.routes(upstream))
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let (bearer, session) = ("bearer.\(ada.token)", "session.\(ada.sessionID)")
+        // A handshake on a route without `websocket` is a request like others.
+        let handshake = [
+            ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+            ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ]
+        for path in ["/open/a", "/token/a", "/both/a", "/keep/a"] {
+            for more in [[], handshake] {
+                upstream.forget()
+                let offers = [
+                    ("Sec-WebSocket-Protocol", "chat, \(bearer),\(session) , v2"), ("Sec-WebSocket-Protocol", bearer),
+                ]
+                let answer = try gateway.request(
+                    "GET", path, headers: [ada.bearer, ("Session-Id", ada.sessionID)] + more + offers)
+                let seen = try #require(upstream.requests.first, "\(path)")
+                #expect(answer.status == 200 && seen["sec-websocket-protocol"] == "chat, v2", "\(path): \(seen.text)")
+                #expect(!seen.text.contains(bearer) && !seen.text.contains(ada.sessionID), "\(path): \(seen.text)")
+            }
+        }
+    }
+
     @Test("Fields that Connection names go, framing, Host and what the gateway adds stay")
     func nominatedFields() async throws {
         let upstream = try RecordingUpstream()

@@ -78,13 +78,15 @@ extension ConnectionMachine {
     }
 
     /// The answer is complete. Returns whether it had begun, so that its end is to be written. The rest of the
-    /// request's body is read and dropped from here on, up to ``maxDiscarded``, where the connection stays open.
+    /// request's body is read and dropped from here on, up to ``maxDiscarded``, where the connection stays open. It has
+    /// one time limit for all of it, since nothing else would end a body that comes byte by byte.
     mutating func finishAnswer() -> Bool {
         guard case .request(var request) = state, case .started = request.answer else { return false }
         request.answer = .done
         request.hasExchange = false
         request.isBodyPaused = false
         state = .request(request)
+        if !request.isBodyComplete, request.keepsAlive, case .nothing = due { due = .arm(.idle) }
         return true
     }
 

@@ -102,7 +102,7 @@ extension ConnectionMachine {
             case .data(let part):
                 request.isAwaitingContinue = false
                 if request.hasExchange { return .act(.giveBody(part)) }
-                due = .arm(.idle)
+                if request.answer != .done { due = .arm(.idle) }
                 request.discardBudget -= part.readableBytes
                 if request.discardBudget < 0 { return .linger }
             case .end:

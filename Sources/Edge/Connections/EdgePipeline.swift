@@ -45,7 +45,7 @@ package struct EdgePipeline: Sendable {
             services.warnOfDescriptors()
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
-        return channel.eventLoop.makeCompletedFuture {
+        return channel.eventLoop.completed {
             try Self.setOptions(of: channel)
             let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
             guard services.configuration.server.proxyProtocol else { return try serve(channel, peer, state) }

@@ -132,10 +132,13 @@ enum HTTP2Request {
         }
     }
 
-    /// Whether the value may be forwarded. SwiftNIO replaces bytes that are not UTF-8 by U+FFFD, so a value with such
+    /// Whether the value may be forwarded: without white space at its ends (RFC 9113 section 8.2.1). SwiftNIO replaces bytes that are not UTF-8 by U+FFFD, so a value with such
     /// bytes can't be forwarded as it was sent, and is refused.
     fileprivate static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f } && !value.unicodeScalars.contains("\u{FFFD}")
+        let isSpace = { (byte: UInt8?) in byte == 0x20 || byte == 0x09 }
+        return !isSpace(value.utf8.first) && !isSpace(value.utf8.last)
+            && value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }
+            && !value.unicodeScalars.contains("\u{FFFD}")
     }
 
     fileprivate static func isFieldName(_ name: String) -> Bool {

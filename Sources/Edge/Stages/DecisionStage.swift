@@ -73,6 +73,10 @@ struct DecisionStage: GatedStage {
             throw Self.forbidden("X-Forwarded-Uri or X-Original-URI is missing: which path is asked about?", "no_uri")
         }
         let (path, query, host) = try target(said)
+        // A list of hosts, or what is none, must not be judged by the routes of no host.
+        if let host, !HostRule.accepts(host) {
+            throw Self.forbidden("The forwarded host is not one host name.", "forwarded_host")
+        }
         // Envoy asks with the method of the original request, the others always with GET.
         return Original(
             method: said.method ?? (said.uri == nil ? ownMethod : nil), path: path, query: query,
@@ -143,16 +147,21 @@ struct DecisionStage: GatedStage {
         // The gateway forwards nothing here, so the query of an open route need not be readable.
         if route.access.requirement == .none { return try judge(query: nil, method: original.method, way: .fields) }
         let offers = try Subprotocols.read(head)
-        let opensSocket = route.configuration.webSocket ? try asksForSocket(offers, original.query) : false
+        let opensSocket = route.configuration.webSocket ? try asksForSocket(offers, of: original) : false
         // An unknown method counts as unsafe.
         return try judge(
             query: original.query, method: original.method ?? [], way: opensSocket ? .handshake : .fields)
     }
 
-    /// Whether a proxy in front asks about a WebSocket, so that the carriers and rules for sockets apply.
-    private func asksForSocket(_ offers: Subprotocols, _ query: [UInt8]?) throws(Problem) -> Bool {
+    /// Whether a proxy in front asks about a WebSocket, so that the carriers and rules for sockets apply. Not all proxies
+    /// pass on the fields of the handshake, so credentials in the query tell, too, but only of a method that a handshake
+    /// has.
+    private func asksForSocket(_ offers: Subprotocols, of original: Original) throws(Problem) -> Bool {
+        if let method = original.method, !method.elementsEqual("GET".utf8), !method.elementsEqual("CONNECT".utf8) {
+            return false
+        }
         if head.present.contains(.secWebSocketKey) || offers.carriesCredentials { return true }
-        return try CredentialQuery.isPresent(in: query)
+        return try CredentialQuery.isPresent(in: original.query)
     }
 
     private func judge(

@@ -1,6 +1,11 @@
 /// The grammar of `Host` and of the authority of a request target: a name or an address, and a port (RFC 9110 section
 /// 7.2). User information is refused.
-enum HostRule {
+public enum HostRule {
+    /// Whether the bytes are the value of a `Host` field: `host [":" port]`.
+    public static func accepts(_ host: [UInt8]) -> Bool {
+        host.withUnsafeBytes { accepts($0, ByteRange(start: 0, end: $0.count)) }
+    }
+
     /// Whether the bytes are `host [":" port]`. With `requiresPort` the port is not optional.
     ///
     /// At most 261 bytes are accepted: 255 of a name (RFC 1035 section 2.3.4), and six of a colon and a port. A port is
