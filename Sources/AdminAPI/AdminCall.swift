@@ -6,6 +6,8 @@ struct AdminCall: Sendable {
     let services: AdminServices
     let request: AdminRequest
     let caller: AdminCaller
+    /// The path of its route, as the audit log has it: without the id.
+    let path: String
     /// The `{id}` of the path.
     let pathID: String
     /// The parameters of the query, decoded.
@@ -25,6 +27,7 @@ struct AdminCall: Sendable {
         line["operator"] = .string(operatorName)
         line["request_id"] = .string(request.id)
         line["client"] = .string(request.peer.text)
+        line["path"] = .string(path)
         services.audit(event, line)
     }
 

@@ -25,7 +25,8 @@ package struct AdminResponder: Sendable {
             }
             let (route, id) = try AdminRoute.find(request.method, request.path)
             let query = try AdminQuery.read(request.query, known: route.parameters)
-            let call = AdminCall(services: services, request: request, caller: caller, pathID: id, query: query)
+            let call = AdminCall(
+                services: services, request: request, caller: caller, path: route.path, pathID: id, query: query)
             let context = AuditedRequest(id: request.id, client: request.peer.text, path: route.path)
             return try await AuditContext.$request.withValue(context) {
                 try await AuditContext.$operatorName.withValue(call.operatorName) { try await route.handler(call) }

@@ -40,7 +40,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .credentialsMissing: "Credentials are needed"
         case .credentialsSwapped: "A credential of one kind was sent as another"
         case .sessionTokenUnsupported: "session_token is not a credential here"
-        case .invalidCredentials: "E-mail or password is wrong"
+        case .invalidCredentials: "The credentials are not accepted"
         case .invalidToken: "The access token is not accepted"
         case .tokenExpired: "The access token has expired"
         case .invalidGrant: "The refresh token is not accepted"
@@ -77,6 +77,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .credentialsSwapped:
             "Access tokens, session ids, session secrets, refresh tokens and tickets are never interchangeable."
         case .sessionTokenUnsupported: "Send access_token and session_id; they are two different things."
+        case .invalidCredentials: "E-mail or password is wrong."
         case .invalidToken: "Obtain a new access token and try again."
         case .tokenExpired: "Refresh the access token and try again."
         case .invalidGrant: "Log in again."

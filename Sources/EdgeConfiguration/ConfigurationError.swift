@@ -12,6 +12,8 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         case issuerNoOrigin = "issuer_no_origin"
         /// A route is a resource, and asks for something else than a token, or passes it on.
         case resourceContradicted = "resource_contradicted"
+        /// Two routes of different hosts are resources at one path, by which resources are told apart.
+        case resourceDoubled = "resource_doubled"
         /// A resource names an authorization server that is neither the gateway nor one of `issuers` with one tenant.
         case authorizationServerUnknown = "authorization_server_unknown"
         /// `runtime.mcp` beside an external Runtime, or beside a route at the same path.
@@ -59,6 +61,8 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         case .issuerNoOrigin: "\(key): a route has 'resource', so this must be an origin such as https://host"
         case .resourceContradicted:
             "\(key): a resource needs 'require: token', and no WebSockets, 'forward_authorization' or 'cors: upstream'"
+        case .resourceDoubled:
+            "\(key): another host has a resource at this path, by which resources are told apart: use another path"
         case .authorizationServerUnknown:
             "\(key): list each here as 'tokens.issuer' or in 'issuers', there with exactly one tenant"
         case .toolsContradicted: "\(key): needs the embedded Runtime, and no route of yours at /mcp"

@@ -45,10 +45,29 @@ extension GatewayConfiguration {
     /// Whether any route is a protected resource.
     package var hasResources: Bool { routes.contains { $0.resource != nil } }
 
-    /// Refuses resources that could not work: the issuer must be an origin, a resource takes a token in a header field
-    /// and nothing else, and other authorization servers must be among `issuers`, each for one tenant.
+    /// The routes whose resource is on another host at the path of a resource before them. Both have one identifier, so
+    /// that a token for one would open the other. Routes of one host that share a path by their methods are one
+    /// resource.
+    package var doubledResources: [(index: Int, first: Int)] {
+        var doubled: [(index: Int, first: Int)] = []
+        for (index, route) in routes.enumerated() where route.resource != nil {
+            let first = routes.prefix(index).firstIndex { other in
+                other.resource != nil && other.host != route.host && other.path.utf8.elementsEqual(route.path.utf8)
+            }
+            if let first { doubled.append((index, first)) }
+        }
+        return doubled
+    }
+
+    /// Refuses resources that could not work: each needs an identifier of its own, the issuer must be an origin, a
+    /// resource takes a token in a header field and nothing else, and other authorization servers must be among
+    /// `issuers`, each for one tenant.
     package func checkResources() throws(ConfigurationError) {
         guard hasResources else { return }
+        if let doubled = withRuntimeTools().doubledResources.first {
+            let index = routes.indices.contains(doubled.index) ? doubled.index : doubled.first
+            throw ConfigurationError(.resourceDoubled, key: "routes[\(index)].resource")
+        }
         if let issuer = tokens.issuer, !ResourceIdentifier.isOrigin(issuer) {
             throw ConfigurationError(.issuerNoOrigin, key: "tokens.issuer")
         }

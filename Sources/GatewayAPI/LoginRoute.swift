@@ -28,27 +28,43 @@ enum LoginRoute {
         if let named { try call.requireShape(named, .sessionID) }
         try call.services.requireStore()
 
-        let signIn = call.services.signIn
         let target = try await target(call, named: named)
-        let proved: ProvedAccount
-        switch method {
-        case .password(let email, let password):
-            proved = try await signIn.provePassword(
-                email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
-        case .token(let text, let provider):
-            proved = try await signIn.prove(
-                subjectToken: text, provider: provider, tenantID: tenantID, of: call.services.providers,
-                clientAddress: call.facts.clientAddress
-            ) { ProviderRoutes.noteGroups(call, $0, $1) }
+        do {
+            let proved = try await prove(method, tenantID: tenantID, call)
+            let signedIn = try await call.services.signIn.signIn(
+                proved, target: target, named: named, clientAddress: call.facts.clientAddress)
+            return answer(call, signedIn, wantsBody: wantsBody)
+        } catch let fault as AuthError where fault.code == .invalidCredentials {
+            throw method.refusal
         }
-        let signedIn = try await signIn.signIn(
-            proved, target: target, named: named, clientAddress: call.facts.clientAddress)
-        return answer(call, signedIn, wantsBody: wantsBody)
     }
 
     private enum Method {
         case password(email: String, String)
         case token(String, provider: String?)
+
+        /// What is answered where it proves nobody: the same for every reason.
+        var refusal: Problem {
+            switch self {
+            case .password: Problem(.invalidCredentials)
+            case .token: Problem(.invalidCredentials, detail: "The subject token was not accepted.")
+            }
+        }
+    }
+
+    /// The account that the caller has proved to be theirs.
+    private static func prove(_ method: Method, tenantID: String?, _ call: APICall) async throws -> ProvedAccount {
+        let signIn = call.services.signIn
+        switch method {
+        case .password(let email, let password):
+            return try await signIn.provePassword(
+                email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress)
+        case .token(let text, let provider):
+            return try await signIn.prove(
+                subjectToken: text, provider: provider, tenantID: tenantID, of: call.services.providers,
+                clientAddress: call.facts.clientAddress
+            ) { ProviderRoutes.noteGroups(call, $0, $1) }
+        }
     }
 
     /// How the caller proves who they are, from the members of the body.

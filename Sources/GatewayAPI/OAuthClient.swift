@@ -41,7 +41,7 @@ enum OAuthClient {
         guard let credentials = try credentials(call, form) else {
             guard let id = form["client_id"], !id.hasSameBytes(as: firstPartyClientID) else { return nil }
             guard let client = try await call.services.agents.publicClient(id: id) else {
-                throw OAuthFault(.invalidClient, "This client has to authenticate itself.", reason: "secret_missing")
+                throw try await refusal(ofUnproved: id, call)
             }
             return client
         }
@@ -51,6 +51,15 @@ enum OAuthClient {
             throw OAuthFault(.invalidClient, "Client authentication failed.", reason: "client_refused")
         }
         return client
+    }
+
+    /// The refusal of a client that has only named itself, where none without a secret has this id. An unknown client
+    /// and a disabled one have one reason, so that not even `errors.explain` tells them apart.
+    private static func refusal(ofUnproved id: String, _ call: APICall) async throws -> OAuthFault {
+        let client = try await call.services.securityGuard.clients.usable(id: id)
+        return OAuthFault(
+            .invalidClient, "The client is unknown, disabled or has to authenticate itself.",
+            reason: client == nil ? "client_unknown_or_disabled" : "secret_missing")
     }
 
     /// What the request says of its client; nil where it carries no secret. It may name a client all the same.

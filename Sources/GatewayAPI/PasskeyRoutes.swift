@@ -72,10 +72,15 @@ enum PasskeyRoutes {
         let (session, secretHash) = try await session(call)
         let signIn = call.services.signIn
         let target = try await signIn.target(secretHash: secretHash, current: session, named: nil)
-        let proved = try await service.prove(
-            body.members, in: session, clientAddress: call.facts.clientAddress)
-        let signedIn = try await signIn.signIn(proved, target: target, clientAddress: call.facts.clientAddress)
-        return LoginRoute.answer(call, signedIn, wantsBody: wantsBody)
+        do {
+            let proved = try await service.prove(
+                body.members, in: session, clientAddress: call.facts.clientAddress)
+            let signedIn = try await signIn.signIn(proved, target: target, clientAddress: call.facts.clientAddress)
+            return LoginRoute.answer(call, signedIn, wantsBody: wantsBody)
+        } catch let fault as AuthError where fault.code == .invalidCredentials {
+            // The same for every reason.
+            throw Problem(.invalidCredentials, detail: "The passkey was not accepted.")
+        }
     }
 
     // MARK: One's own

@@ -114,7 +114,8 @@ struct ProviderReaderTests {
             ])
         #expect(
             faults("client_secret_file: none") == [
-                "g.yaml:5:25: identity_providers[0].client_secret_file: no such file: correct the path, or create it"
+                "g.yaml:5:25: identity_providers[0].client_secret_file: the file: no such file: correct the path, "
+                    + "or create it"
             ])
         #expect(faults("client_secret: a", "client_secret_file: secret").count == 1)
         #expect(faults("client_secret: a", environment: [variable: "b"]).count == 1)

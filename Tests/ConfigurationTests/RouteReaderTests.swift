@@ -97,6 +97,33 @@ struct RouteReaderTests {
         #expect(faults(decided).isEmpty)
     }
 
+    @Test("Two hosts have no resources at one path, because a token for one would open the other")
+    func doubledResources() {
+        let resource = "resource: {name: Tools}"
+        func found(_ first: String, _ second: String, _ more: String = "") -> [String] {
+            faults("routes:\n  - {\(first), \(resource)}\n  - {\(second), \(resource)}\n" + more)
+        }
+        let doubled = "same resource; resources are told apart by their path, and not by 'host': use another path"
+        #expect(
+            found("path: /mcp, host: a.example", "path: /mcp, host: b.example") == [
+                "g.yaml:3:45: routes[1].resource: routes[0] is the \(doubled)"
+            ])
+        #expect(found("path: /mcp, host: a.example, methods: [GET]", "path: /mcp, methods: [POST]").count == 1)
+        let tools = found("path: /mcp, host: a.example", "path: /other", "runtime: {mcp: true}\n")
+        #expect(tools == ["g.yaml:2:45: routes[0].resource: 'runtime.mcp' is the \(doubled)"])
+        #expect(found("path: /mcp, methods: [GET]", "path: /mcp, methods: [POST]").isEmpty)
+        #expect(found("path: /a, host: a.example", "path: /b, host: b.example").isEmpty)
+        #expect(faults("routes: [{path: /a, host: a.example, \(resource)}, {path: /a}]\n").isEmpty)
+        // A gateway that is built by a program is not read from a file.
+        var route = RouteConfiguration(path: "/mcp")
+        route.resource = RouteConfiguration.Resource()
+        var configuration = GatewayConfiguration()
+        configuration.routes = [route, route]
+        configuration.routes[1].host = "b.example"
+        let error = #expect(throws: ConfigurationError.self) { try configuration.checkResources() }
+        #expect(error?.code == .resourceDoubled && error?.key == "routes[1].resource")
+    }
+
     @Test("Every key of a route is read")
     func readsRoutes() throws {
         let yaml = """
@@ -166,6 +193,10 @@ struct RouteReaderTests {
             (
                 "routes: [{path: /a, methods: []}]\n",
                 "g.yaml:1:30: routes[0].methods: expected at least one; leave the key out for any"
+            ),
+            (
+                "routes: [{path: /a, upstream: []}]\n",
+                "g.yaml:1:31: routes[0].upstream: expected at least one; leave the key out for none"
             ),
         ])
     func tellsFaults(yaml: String, fault: String) {

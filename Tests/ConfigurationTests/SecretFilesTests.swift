@@ -61,6 +61,10 @@ struct SecretFilesTests {
         #expect(configuration.events.first?.url == "https://h.example/hook?sig=hunter2")
         #expect(configuration.identityProviders.first?.tokenEndpoint == "https://i.example/token?key=hunter2")
         #expect(!ConfigurationText.yaml(configuration).contains("hunter2"))
+        let shown = ConfigurationText.yaml(configuration, files: loaded.secretFiles)
+        #expect(shown.contains("headers: {X-Env: redacted}\n    headers_file: {X-Api-Key: key}\n"), "\(shown)")
+        let again = try Self.loader(shown, Self.files).load(file: "g.yaml").configuration.routes.first
+        #expect(again?.headers.map(\.value) == ["redacted", "hunter2"])
         #expect(loaded.place(of: "events[0].url").hasPrefix("g.yaml:10:"))
         #expect(
             Set(loaded.secretFiles.map(\.key)) == [
@@ -107,6 +111,24 @@ struct SecretFilesTests {
         let first = try #require(found.first)
         #expect(found.count == 1 && first.hasPrefix("g.yaml:3:") && first.contains(words), "\(found)")
         #expect(!first.contains("hunter2"), "\(first)")
+    }
+
+    @Test(
+        "A file that is empty or not there is named with its key; what is no path may be the secret itself",
+        arguments: [
+            ("/run/empty", "/run/empty: empty: put the value there"),
+            ("/run/nowhere", "/run/nowhere: no such file: correct the path, or create it"),
+            ("hunter2", "the file: no such file: correct the path, or create it"),
+        ])
+    func unnamed(path: String, message: String) {
+        let files = ["/run/empty": "\n"]
+        #expect(
+            Self.faults("state:\n  url_file: \(path)\n", files) == ["g.yaml:2:13: state.url_file: \(message)"])
+        let provider = "identity_providers:\n  - {name: a, issuer: 'https://i.example', client_id: c,\n"
+        #expect(
+            Self.faults(provider + "     client_secret_file: \(path)}\n", files) == [
+                "g.yaml:3:26: identity_providers[0].client_secret_file: \(message)"
+            ])
     }
 
     @Test("A misspelt key is told the one for a file, and a missing value is missing in both forms")

@@ -142,6 +142,8 @@ import Testing
         let loaded = try loader.load(file: "g.yaml")
         #expect(loaded.configuration.state.url == "postgres://g:hunter2@db/gate")
         #expect(!ConfigurationText.yaml(loaded.configuration).contains("hunter2"))
+        let shown = ConfigurationText.yaml(loaded.configuration, stateURLFile: loaded.stateURLFile)
+        #expect(shown.contains("state:\n  url_file: secret\n") && !shown.contains("postgres"), "\(shown)")
         let flag = ConfigurationFlag(name: "--state", key: "state.url", value: "sqlite:x")
         #expect(try loader.load(file: "g.yaml", flags: [flag]).configuration.state.url == "sqlite:x")
         let wrong = ConfigurationLoader(environment: ["GATEHOUSE_STATE_URL_FILE": "secret"]) { path in

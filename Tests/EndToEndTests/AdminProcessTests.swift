@@ -73,6 +73,37 @@ import Testing
             })
     }
 
+    @Test("What an operator does is in the audit log with the path, which has no id in it")
+    func paths() async throws {
+        let path = Self.freshPath()
+        let gateway = try await GatewayProcess.start(
+            "audit: {file: audit.jsonl}\n", users: [.ada], environment: ["GATEHOUSE_SERVER_ADMIN": "unix:\(path)"])
+        defer { gateway.stop() }
+        let admin = AdminProbe(path: path)
+        let ada = try gateway.login(.ada)
+        let socket = try gateway.opened("/api/runtime/agent?\(ada.query)")
+        #expect(try await eventually { try admin.all("connections", limit: 1).count == 1 })
+        let id = try #require(try admin.all("connections", limit: 1).first?["id"] as? String)
+        #expect(try admin.request("DELETE", "/api/admin/connections/\(id)").status == 204)
+        #expect(try socket.closing() == "4403 ended_by_operator")
+        let level = #"{"level":"debug","seconds":1}"#
+        #expect(try admin.request("PUT", "/api/admin/log-level", body: level).status == 200)
+        #expect(try admin.request("POST", "/api/admin/reload").status == 200)
+        #expect(try admin.request("DELETE", "/api/admin/sessions/\(ada.sessionID)").status == 204)
+        for (event, path) in [
+            ("connection.ended", "connections/{id}"), ("log_level.changed", "log-level"),
+            ("configuration.reloaded", "reload"), ("session.ended", "sessions/{id}"),
+        ] {
+            #expect(
+                try await eventually {
+                    try Self.auditLines(gateway).contains { line in
+                        line["event"] as? String == event && line["path"] as? String == "/api/admin/\(path)"
+                            && line["client"] as? String == "unix" && line["request_id"] is String
+                    }
+                }, "\(event)")
+        }
+    }
+
     @Test("The command's token opens it for as long as it lives, and who asked for it is recorded")
     func command() async throws {
         let port = try SocketAddressing.unusedPort()
@@ -125,6 +156,7 @@ import Testing
               - {path: /host, host: 127.0.0.1, require: token, upstream: "http://127.0.0.1:1"}
               - {path: /method, methods: [GET], require: none, upstream: "http://127.0.0.1:1"}
               - {path: /method, methods: [POST], require: token, upstream: "http://127.0.0.1:1"}
+              - {path: /tools, upstream: "http://127.0.0.1:1", resource: {name: Tools, scopes: [read]}}
             """, users: [.ada], environment: ["GATEHOUSE_SERVER_ADMIN": "unix:\(path)"])
         defer { gateway.stop() }
         let admin = AdminProbe(path: path)
@@ -145,6 +177,8 @@ import Testing
             (try gateway.request("GET", "/host"), "credentials", "routes[3].require", 8),
             (try gateway.request("POST", "/method"), "credentials", "routes[5].require", 10),
             (try gateway.request("GET", "/method"), "upstream", "routes[4].upstream", 9),
+            // A token of the audience of the gateway is for no resource.
+            (try gateway.request("GET", "/tools", headers: [ada.bearer]), "token", "routes[6].resource", 11),
         ]
         let file = gateway.directory.appendingPathComponent("gatehouse.yaml").path
         for (answer, check, key, line) in cases {

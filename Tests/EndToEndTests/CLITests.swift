@@ -212,14 +212,22 @@ import Testing
         expectStatus(try gateway.attemptLogin(both), 200, "one final newline is dropped, not two")
     }
 
-    @Test("An e-mail or a tenant of a wrong form is wrong usage, and makes no store")
+    @Test("A name of a wrong form is wrong usage, and makes no store")
     func wrongNames() throws {
         let place = try GatewayProcess.makeDirectory()
         let store = place.appendingPathComponent("new.sqlite")
         for arguments in [
             ["users", "add", "notanemail", "--password-stdin"],
             ["users", "add", "a@b.example", "--tenant", "bad tenant", "--password-stdin"],
+            ["users", "add", "a@b.example", "--scope", "a b", "--password-stdin"],
+            ["users", "add", "a@b.example", "--group", String(repeating: "g", count: 129), "--password-stdin"],
+            ["users", "add", "a@b.example", "--name", "a\u{7}b", "--password-stdin"],
+            ["users", "set", "a@b.example", "--name", "a\u{7}b"],
+            ["users", "set", "a@b.example", "--group", String(repeating: "g", count: 129)],
             ["clients", "add", "name", "--tenant", "bad tenant"],
+            ["clients", "add", "name", "--scope", "a b"],
+            ["clients", "add", ""],
+            ["clients", "add", String(repeating: "n", count: 300)],
         ] {
             let result = try GatewayProcess.run(
                 arguments + ["--state", "sqlite:\(store.path)"], in: place, input: "a password\n", stateful: false)

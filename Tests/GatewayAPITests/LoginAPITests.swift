@@ -23,6 +23,19 @@ struct LoginAPITests {
         #expect(try await fixture.send("GET", "/api/session/current", Ask(secret: answer.secret)).status == 200)
     }
 
+    @Test("A wrong password and an unknown e-mail get the same answer, byte for byte")
+    func wrongPassword() async throws {
+        let fixture = try await APIFixture()
+        _ = try await fixture.account()
+        func attempt(_ email: String) async throws -> Answer {
+            try await fixture.send(
+                "POST", "/api/auth/login", Ask(#"{"email":"\#(email)","password":"not this one"}"#))
+        }
+        let (wrong, unknown) = (try await attempt("ada@example.com"), try await attempt("eve@example.com"))
+        #expect(wrong.status == 401 && wrong.code == "invalid_credentials" && wrong.bytes == unknown.bytes)
+        #expect(wrong.text("detail") == "E-mail or password is wrong.")
+    }
+
     @Test("A login with an anonymous session's secret keeps its id and kills the secret")
     func upgraded() async throws {
         let fixture = try await APIFixture()

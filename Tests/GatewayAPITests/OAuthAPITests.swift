@@ -1,4 +1,8 @@
+import BasicsForTests
+import EdgeConfiguration
 import Encodings
+import SecurityGuard
+import StateSurface
 import Testing
 
 @Suite("OAuth endpoints")
@@ -38,6 +42,35 @@ struct OAuthAPITests {
         #expect(answer.status == status)
         #expect(answer.text("error_description") != nil)
         if status == 401 { #expect(answer.header("WWW-Authenticate")?.hasPrefix("Basic ") == true) }
+    }
+
+    @Test(
+        "A client that only names itself is told the same, be it unknown, disabled or one with a secret",
+        arguments: ["/oauth2/token", "/oauth2/revoke"])
+    func namedOnly(path: String) async throws {
+        let fixture = try await APIFixture { $0.errors.explain = true }
+        let worker = try await fixture.client()
+        let disabled = try await fixture.guarding.clients.addPublic(
+            name: "app", tenantID: "acme", scope: ["read"], redirectURIs: [])
+        func ask(_ id: String) async throws -> Answer {
+            try await fixture.send(
+                "POST", path, Ask("grant_type=refresh_token&refresh_token=ref_x&token=x&client_id=\(id)"))
+        }
+        #expect(try await ask(disabled.clientID).error != "invalid_client")
+        #expect(
+            try await fixture.state.disable(
+                clientID: disabled.clientID, at: fixture.clock.read(), revokedUntil: .max))
+        let (unknown, ended, secretive) = (
+            try await ask("cli_unknown"), try await ask(disabled.clientID), try await ask(worker.id)
+        )
+        for answer in [unknown, ended, secretive] {
+            #expect(answer.status == 401 && answer.error == "invalid_client")
+            #expect(
+                answer.text("error_description") == "The client is unknown, disabled or has to authenticate itself.")
+        }
+        // Byte for byte, the reason included, which is told here.
+        #expect(unknown.bytes == ended.bytes && unknown.text("reason") == "client_unknown_or_disabled")
+        #expect(secretive.text("reason") == "secret_missing")
     }
 
     @Test("A password login's refresh token works for the public client only")

@@ -280,6 +280,10 @@ struct SessionAPITests {
             "POST", "/api/intent", Ask(body, token: login.token, sessionID: login.sessionID))
         #expect(done.status == 200)
         #expect(done.json["data"] == ["a": 1])
+        let deep = #"{"intent":"echo","params":{"a":\#(String(repeating: "[", count: 20))"#
+        let tooDeep = try await fixture.send(
+            "POST", "/api/intent", Ask(deep, token: login.token, sessionID: login.sessionID))
+        #expect(tooDeep.status == 400 && tooDeep.text("detail") == "The message is nested too deep.")
         #expect(try await fixture.send("POST", "/api/intent", Ask(body, token: login.token)).status == 401)
         let foreign = try await fixture.anonymous()
         let refused = try await fixture.send(

@@ -92,6 +92,23 @@ import Testing
         #expect(try await socket.wait(for: 3).last?["seq"] == 1)
     }
 
+    @Test("A frame may be nested sixteen levels deep; one that is deeper is told so")
+    func tooDeep() async throws {
+        let socket = try await Socket(fixture.runtime, try await permit())
+        // The message and its params are two of the levels.
+        func params(_ depth: Int) -> String {
+            #"{"a":\#(String(repeating: "[", count: depth - 2))\#(String(repeating: "]", count: depth - 2))}"#
+        }
+        socket.send("a", "echo", params(16))
+        #expect(try await socket.wait(for: 2).last?["event"] == "result")
+        socket.send("b", "echo", params(17))
+        let error = try #require(try await socket.wait(for: 3).last?["error"]?.objectValue)
+        #expect(error["code"] == "invalid_request" && error["message"] == "The message is nested too deep.")
+        socket.connection.receive(text: "[]")
+        let other = try await socket.wait(for: 4).last?["error"]?.objectValue
+        #expect(other?["message"] == "The message is not one JSON object.")
+    }
+
     @Test("A frame that is too long is refused before it is read")
     func tooLong() async throws {
         let socket = try await Socket(fixture.runtime, try await permit())

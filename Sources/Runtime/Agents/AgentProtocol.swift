@@ -106,11 +106,14 @@ enum AgentProtocol {
     private static func object(
         _ bytes: some Collection<UInt8>, limits: AgentLimits
     ) throws(AgentFault) -> JSONObject {
-        do {
+        do throws(JSONError) {
             return try StrictJSON.object(
                 bytes, limits: JSONLimits(maxBytes: limits.maxMessage, maxStringBytes: limits.maxMessage))
         } catch {
-            throw AgentFault(.invalidRequest, "The message is not one JSON object.")
+            let isTooDeep = error.code == .tooDeep
+            throw AgentFault(
+                .invalidRequest,
+                isTooDeep ? "The message is nested too deep." : "The message is not one JSON object.")
         }
     }
 

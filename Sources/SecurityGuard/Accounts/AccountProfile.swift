@@ -21,7 +21,7 @@ package struct AccountProfile: Sendable, Equatable {
     /// The profile in the form in which it is stored: an empty name is none, a group is there once.
     /// - Throws: ``AuthError`` `.invalidRequest` for a name or group that is too long or has control characters, and
     ///   for too many groups.
-    func checked() throws(AuthError) -> AccountProfile {
+    package func checked() throws(AuthError) -> AccountProfile {
         let name = name.flatMap { $0.utf8.isEmpty ? nil : $0 }
         if let name, name.utf8.count > Self.maximumNameBytes || Self.hasControls(name) {
             throw AuthError(.invalidRequest, "a name has 1 to 256 bytes without control characters")

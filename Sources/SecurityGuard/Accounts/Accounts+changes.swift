@@ -139,7 +139,8 @@ extension Accounts {
         }
     }
 
-    static func checked(_ scope: [String]) throws(AuthError) -> [String] {
+    /// The scopes as they are, if an account or a client can have them.
+    package static func checked(_ scope: [String]) throws(AuthError) -> [String] {
         guard scope.count <= Scope.maximumCount, scope.allSatisfy(Scope.isScopeToken) else {
             throw AuthError(
                 .invalidRequest, "up to 64 scopes of visible ASCII without quotes (RFC 6749 §3.3)")

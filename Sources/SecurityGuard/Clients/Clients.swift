@@ -44,12 +44,17 @@ package struct Clients: Sendable {
         guard NameRule.isTenant(tenantID) else {
             throw AuthError(.invalidRequest, "a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
         }
+        return ClientRecord(
+            clientID: RandomID.make(Prefix.client), tenantID: tenantID, name: try Self.checked(name: name),
+            secretHash: [], scope: try Accounts.checked(scope), createdAt: clock(), redirectURIs: redirectURIs)
+    }
+
+    /// The name as it is, if a client can have it.
+    package static func checked(name: String) throws(AuthError) -> String {
         guard (1...128).contains(name.utf8.count), name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw AuthError(.invalidRequest, "a client's name has 1 to 128 bytes without control characters")
         }
-        return ClientRecord(
-            clientID: RandomID.make(Prefix.client), tenantID: tenantID, name: name, secretHash: [],
-            scope: try Accounts.checked(scope), createdAt: clock(), redirectURIs: redirectURIs)
+        return name
     }
 
     /// Stores a client that has registered itself (RFC 7591). It has no secret and belongs to no tenant.

@@ -62,7 +62,9 @@ enum RefusalAdvice {
         case "upstream_timeout": route == nil ? "runtime.url" : "timeout"
         case "store_unavailable": "state.url"
         case "invalid_request" where refusal.reason == "foreign_host": "server.hosts"
-        case "invalid_token" where refusal.reason == "audience_mismatch": "tokens.audience"
+        // At a resource only tokens for its identifier pass, whatever tokens.audience says.
+        case "invalid_token" where refusal.reason == "audience_mismatch":
+            route?.resource == nil ? "tokens.audience" : "resource"
         case "invalid_token" where refusal.reason == "issuer_mismatch": "tokens.issuer"
         case "invalid_token" where refusal.reason == "key_unknown": "keys.directory"
         case "token_expired": "tokens.access_token_lifetime"

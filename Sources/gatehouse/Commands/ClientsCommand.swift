@@ -37,7 +37,7 @@ struct ClientsCommand: AsyncParsableCommand {
         @OptionGroup var options: StateOptions
 
         /// Refuses contradicting flags, redirect URIs of a form that is not allowed, a public client without one, and a
-        /// tenant of a wrong form.
+        /// name, a scope or a tenant of a wrong form.
         func validate() throws {
             if isPublic, isConfidential {
                 throw ValidationError("--public and --confidential contradict each other: give one of them")
@@ -50,6 +50,8 @@ struct ClientsCommand: AsyncParsableCommand {
             if isPublic, redirectURIs.isEmpty {
                 throw ValidationError("a public client needs --redirect-uri: without it, it could get no token")
             }
+            try StateOptions.requireClientName(name)
+            try StateOptions.requireScope(scope)
             try StateOptions.requireTenant(tenant)
         }
 

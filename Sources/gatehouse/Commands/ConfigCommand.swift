@@ -44,7 +44,9 @@ struct ConfigCommand: ParsableCommand {
             if configuration.server.listen.port != 0 || configuration.server.listen.path != nil {
                 configuration.tokens.issuer = configuration.issuer
             }
-            Terminal.answer(ConfigurationText.yaml(configuration, files: loaded.secretFiles))
+            Terminal.answer(
+                ConfigurationText.yaml(
+                    configuration, files: loaded.secretFiles, stateURLFile: loaded.stateURLFile))
         }
     }
 }

@@ -22,6 +22,33 @@ struct StateOptions: ParsableArguments {
         throw ValidationError("a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
     }
 
+    /// Refuses a `--scope` that no account or client can have, as wrong usage.
+    static func requireScope(_ scope: [String]) throws {
+        do throws(AuthError) {
+            _ = try Accounts.checked(scope)
+        } catch {
+            throw ValidationError(error.detail)
+        }
+    }
+
+    /// Refuses a `--name` or a `--group` that no account can have, as wrong usage.
+    static func requireProfile(name: String?, groups: [String]) throws {
+        do throws(AuthError) {
+            _ = try AccountProfile(name: name, groups: groups).checked()
+        } catch {
+            throw ValidationError(error.detail)
+        }
+    }
+
+    /// Refuses a name that no client can have, as wrong usage.
+    static func requireClientName(_ name: String) throws {
+        do throws(AuthError) {
+            _ = try Clients.checked(name: name)
+        } catch {
+            throw ValidationError(error.detail)
+        }
+    }
+
     /// Opens the store, runs `body`, and closes the store, also if `body` throws.
     ///
     /// - Parameter makes: whether a store that does not exist is created. A command that only reads or changes does not

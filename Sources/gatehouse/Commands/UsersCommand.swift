@@ -32,12 +32,15 @@ struct UsersCommand: AsyncParsableCommand {
         var passwordStdin = false
         @OptionGroup var options: StateOptions
 
-        /// Refuses an e-mail or a tenant of a wrong form before there is a password or a store.
+        /// Refuses an e-mail, a tenant, a scope, a name or a group of a wrong form before there is a password or a
+        /// store.
         func validate() throws {
             guard NameRule.isEmail(Accounts.emailKey(email)) else {
                 throw ValidationError("an e-mail is local@domain in at most 254 bytes, without spaces")
             }
             try StateOptions.requireTenant(tenant)
+            try StateOptions.requireScope(scope)
+            try StateOptions.requireProfile(name: name, groups: group)
         }
 
         func run() async throws {
@@ -70,7 +73,8 @@ struct UsersCommand: AsyncParsableCommand {
         var noGroups = false
         @OptionGroup var options: StateOptions
 
-        /// Refuses a call that changes nothing, and `--group` beside `--no-groups`, as wrong usage.
+        /// Refuses a call that changes nothing, `--group` beside `--no-groups`, and a name or a group of a wrong form,
+        /// as wrong usage.
         func validate() throws {
             guard group.isEmpty || !noGroups else {
                 throw ValidationError("--group and --no-groups exclude each other")
@@ -78,6 +82,7 @@ struct UsersCommand: AsyncParsableCommand {
             guard name != nil || !group.isEmpty || noGroups else {
                 throw ValidationError("nothing to set: give --name, --group or --no-groups")
             }
+            try StateOptions.requireProfile(name: name, groups: group)
         }
 
         func run() async throws {

@@ -16,6 +16,7 @@ enum ConfigurationChecks {
         rules.judgeListeners()
         rules.judgeFiles()
         rules.judgeResources()
+        rules.judgeResourceIdentifiers()
         rules.judgeTokens()
         faults += rules.faults
         warnings += remarks(on: draft.configuration, place: place)

@@ -18,8 +18,11 @@ struct ConfigurationDraft: Sendable {
     init() {}
 
     /// The draft from which the configuration would be made.
-    init(_ configuration: GatewayConfiguration) {
+    ///
+    /// - Parameter stateURLFile: the file that holds `state.url`; nil if none does.
+    init(_ configuration: GatewayConfiguration, stateURLFile: String? = nil) {
         self.configuration = configuration
+        self.stateURLFile = stateURLFile
         certificate = configuration.server.tls?.certificate
         certificateKey = configuration.server.tls?.key
         certificates = configuration.server.tls?.certificates ?? []

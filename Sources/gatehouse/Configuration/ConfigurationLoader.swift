@@ -55,12 +55,18 @@ struct ConfigurationLoader: Sendable {
         _ named: String?, into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]
     ) -> (file: String?, contents: [UInt8]?) {
         let file = named ?? Self.defaultFile
+        // An empty variable counts as none, so this is the flag.
+        guard !file.isEmpty else {
+            let message = "names no file: give its path, or leave --config out for \(Self.fileVariable) or "
+            faults.append(.init(place: "--config", message: message + Self.defaultFile))
+            return (nil, nil)
+        }
         var found: [UInt8]?
         do {
             guard let bytes = try contents(file) else {
                 if named != nil {
                     let message = "no such file: correct --config or \(Self.fileVariable), or create it"
-                    faults.append(.init(place: file.isEmpty ? "--config" : file, message: message))
+                    faults.append(.init(place: file, message: message))
                 }
                 return (nil, nil)
             }
@@ -164,16 +170,14 @@ struct ConfigurationLoader: Sendable {
             }
             return
         }
+        let file = SecretFile(key: "state.url_file", valueKey: "state.url", path: path, place: place)
         do throws(ConfigurationFault) {
-            guard let bytes = try contents(path) else {
-                let message = "\(SecretFile.shown(path)): no such file: correct the path, or create it"
-                return faults.append(.init(place: place, key: "state.url_file", message: message))
-            }
+            let url = try file.read(contents)
             let count = faults.count
-            apply(SecretFile.value(in: bytes), to: "state.url", from: place, &draft, &faults)
-            if faults.count == count { draft.places["state.url"] = place }
+            apply(url, to: file.valueKey, from: place, &draft, &faults)
+            if faults.count == count { draft.places[file.valueKey] = place }
         } catch {
-            faults.append(.init(place: place, key: "state.url_file", message: error.message))
+            faults.append(error)
         }
     }
 

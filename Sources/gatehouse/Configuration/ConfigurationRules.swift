@@ -100,6 +100,23 @@ struct ConfigurationRules {
         }
     }
 
+    /// No two resources may have one identifier, the issuer and the path: a token for one would open the other.
+    mutating func judgeResourceIdentifiers() {
+        for (index, first) in configuration.withRuntimeTools().doubledResources {
+            if configuration.routes.indices.contains(index) {
+                refuse(
+                    "routes[\(index)].resource",
+                    "routes[\(first)] is the same resource; resources are told apart by their path, and not by 'host': "
+                        + "use another path")
+            } else {
+                refuse(
+                    "routes[\(first)].resource",
+                    "'runtime.mcp' is the same resource; resources are told apart by their path, and not by 'host': "
+                        + "use another path")
+            }
+        }
+    }
+
     /// The keys of the paths at which the authorization server of agents answers, and not the route.
     private var routesAtRootPaths: [String] {
         configuration.routes.enumerated()

@@ -5,12 +5,17 @@ import Experience
 enum ConfigurationText {
     /// The whole configuration as a file that would result in it, without secrets.
     ///
-    /// - Parameter files: the files that hold values, which are shown in the place of these values.
-    static func yaml(_ configuration: GatewayConfiguration, files: [SecretFile] = []) -> String {
-        let draft = ConfigurationDraft(configuration)
+    /// - Parameters:
+    ///   - files: the files that hold values of lists' entries, which are shown in the place of these values.
+    ///   - stateURLFile: the file that holds `state.url`, in whose place it is shown; nil if none does.
+    static func yaml(
+        _ configuration: GatewayConfiguration, files: [SecretFile] = [], stateURLFile: String? = nil
+    ) -> String {
+        let draft = ConfigurationDraft(configuration, stateURLFile: stateURLFile)
         var lines: [String] = []
         var open: [Substring] = []
         for setting in GatewaySettings.all {
+            if stateURLFile != nil, setting.key == "state.url" { continue }
             guard let shown = setting.show(draft) else { continue }
             var parts = setting.key.split(separator: ".")
             guard let name = parts.popLast() else { continue }
@@ -55,13 +60,28 @@ enum ConfigurationText {
             if let section, section != open { lines.append("\(section):") }
             open = section
             let (name, margin) = (String(parts.last ?? ""), section == nil ? "" : "  ")
-            if case .scalar = shown, let file = files.file(of: "\(label).\(setting.key)") {
-                lines.append(margin + line("\(name)_file", Setting<Root>.Shown.scalar(file.path)))
-            } else {
-                lines.append(margin + line(name, shown))
-            }
+            let ownFiles = files.filter { $0.valueKey == "\(label).\(setting.key)" }
+            lines += withFiles(name, shown, ownFiles).map { margin + $0 }
         }
         return lines
+    }
+
+    /// The lines of one key: the file that holds its value, or the files that hold members of it and the other members.
+    private static func withFiles<Root>(
+        _ name: String, _ shown: Setting<Root>.Shown, _ files: [SecretFile]
+    ) -> [String] {
+        guard let file = files.first else { return [line(name, shown)] }
+        switch shown {
+        case .scalar:
+            return [line("\(name)_file", Setting<Root>.Shown.scalar(file.path))]
+        case .pairs(let pairs):
+            let others = pairs.filter { pair in !files.contains { $0.member == pair.name } }
+            let named = files.map { SettingEntry(name: $0.member, text: $0.path) }
+            let lines = others.isEmpty ? [] : [line(name, Setting<Root>.Shown.pairs(others))]
+            return lines + [line("\(name)_file", Setting<Root>.Shown.pairs(named))]
+        case .list, .lists, .records:
+            return [line(name, shown)]
+        }
     }
 
     /// One setting.

@@ -5,7 +5,7 @@ extension OperatorConfiguration {
     /// The effective configuration as `config show` writes it, with where each key was given.
     init(_ loaded: LoadedConfiguration) {
         let configuration = loaded.configuration
-        let draft = ConfigurationDraft(configuration)
+        let draft = ConfigurationDraft(configuration, stateURLFile: loaded.stateURLFile)
         var values: [Value] = []
         for setting in GatewaySettings.all {
             guard let shown = setting.show(draft) else { continue }

@@ -46,11 +46,11 @@ enum ProviderReader {
             let provider = providers[index]
             var secret = provider.clientSecret
             if let path = provider.clientSecretFile, secret == nil {
+                let name = "\(label)[\(index)].client_secret"
+                let file = SecretFile(
+                    key: "\(name)_file", valueKey: name, path: path, place: entry.place(of: "client_secret_file"))
                 do throws(ConfigurationFault) {
-                    secret = try files(path).map { .init(file: $0) }
-                    if secret == nil {
-                        found.append(("client_secret_file", "no such file: correct the path, or create it"))
-                    }
+                    secret = IdentityProviderConfiguration.Secret(try file.read(files))
                 } catch {
                     found.append(("client_secret_file", error.message))
                 }

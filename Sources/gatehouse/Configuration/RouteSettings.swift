@@ -8,7 +8,7 @@ enum RouteSettings {
             .one("path", \.path, .routePath),
             .maybe("host", \.host, .hostName),
             .maybeList("methods", \.methods, .method),
-            .list("upstream", \.upstreams, .endpoint(schemes: ["http", "https"]), orOne: true),
+            .oneOrMore("upstream", \.upstreams, .endpoint(schemes: ["http", "https"])),
             .maybe("upstream_ca", \.upstreamTLS.ca, .text("the path of a PEM file")),
             .maybe("upstream_name", \.upstreamTLS.name, .serverName),
             .maybe("upstream_certificate", \.upstreamTLS.certificate, .text("the path of a PEM file")),

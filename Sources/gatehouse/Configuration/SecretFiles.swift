@@ -89,7 +89,8 @@ struct SecretFiles {
             }
             known.append((name: memberName, place: path.place))
             let file = SecretFile(
-                key: "\(key).\(FoundText.name(memberName))", valueKey: name, path: path.text ?? "", place: path.place)
+                key: "\(key).\(FoundText.name(memberName))", valueKey: name, path: path.text ?? "", place: path.place,
+                member: memberName)
             guard let text = read(file, &faults) else { continue }
             entries.append(SettingEntry(name: memberName, text: text))
             places.append(path.place)
@@ -110,22 +111,11 @@ struct SecretFiles {
             return nil
         }
         do throws(ConfigurationFault) {
-            guard let bytes = try contents(file.path) else {
-                let message = "\(file.shownPath): no such file: correct the path, or create it"
-                faults.append(.init(place: file.place, key: file.key, message: message))
-                return nil
-            }
-            let value = SecretFile.value(in: bytes)
-            guard !value.isEmpty else {
-                // As while it is being written: without its credential, a route would be refused by its upstream.
-                let message = "\(file.shownPath): empty: put the value there"
-                faults.append(.init(place: file.place, key: file.key, message: message))
-                return nil
-            }
+            let value = try file.read(contents)
             found.append(file)
             return value
         } catch {
-            faults.append(.init(place: file.place, key: file.key, message: error.message))
+            faults.append(error)
             return nil
         }
     }

@@ -111,6 +111,23 @@ extension Setting {
             keep: keeping(path), isSecret: format.isSecret)
     }
 
+    /// A key with at least one value, or left out for none. A single value need not be written as a list.
+    static func oneOrMore<Value: Sendable & Equatable>(
+        _ key: String, _ path: Path<[Value]>, _ format: ValueFormat<Value>
+    ) -> Self {
+        Self(
+            key: key, shape: .scalarOrList,
+            set: { root, entries throws(Complaint) in
+                guard !entries.isEmpty else { throw Complaint("expected at least one; leave the key out for none") }
+                root[keyPath: path] = try format.values(of: entries)
+            },
+            show: { root in
+                let values = root[keyPath: path]
+                return values.isEmpty ? nil : .list(values.map(format.write))
+            },
+            keep: keeping(path), isSecret: format.isSecret)
+    }
+
     /// A key with a list that may be missing, which is different from an empty list.
     static func maybeList<Value: Sendable & Equatable>(
         _ key: String, _ path: Path<[Value]?>, _ format: ValueFormat<Value>
