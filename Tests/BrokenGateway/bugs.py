@@ -258,6 +258,7 @@ BUGS = {
                         "W07-connection-identity"],
     "forwards-token": ["P15-token-leak"],
     "forwards-secrets": ["P15-secret-leak"],
+    "forwards-offers": ["P15-secret-leak"],
     "forwards-framing": ["P01-smuggle-*", "P03-trailer-*"],
     "merges-trailers": ["P03-trailer-credentials", "P03-trailer-host"],
     "pools-aborted": ["P18-aborted-body"],

@@ -50,6 +50,8 @@ class Proxy:
         verbatim = self.has("forwards-framing") or is_stream and (self.has("h2-length") or self.has("h2-coding"))
         fields = []
         for name, value in request.fields:
+            if name.lower() == "sec-websocket-protocol" and not self.has("forwards-offers"):
+                continue
             if name.lower() in ("upgrade", "http2-settings", "connection") and self.has("forwards-upgrade"):
                 fields.append((name, value))
             elif self.is_kept(name) and (verbatim or name.lower() not in self.OF_CONNECTIONS):

@@ -12,6 +12,7 @@ enum ConnectionProbes {
                 let fields = [
                     "Session-Secret: sec_\(hidden.value)", "Session-Id: ses_\(hidden.value)",
                     "Cookie: gatehouse=sec_\(hidden.value)",
+                    "Sec-WebSocket-Protocol: chat, bearer.\(hidden.value), session.ses_\(hidden.value)",
                 ]
                 for field in fields {
                     let lines = try talk.credentialFields() + field + "\r\n"
