@@ -91,8 +91,9 @@ package struct Dispatcher {
             let cors = CORS(services.origins, head, isPublic: sharing(of: path) == .everyone)
             connection.answerFields = cors.fields(connection.answerForm)
             return cors
-        case .proxy(let route, _, _):
-            guard head.present.contains(.origin) else { return nil }
+        case .proxy(let route, _, let isRuntime):
+            // The paths of the Runtime are the gateway's own, where Sec-Fetch-Site alone counts as well.
+            guard isRuntime || head.present.contains(.origin) else { return nil }
             let cors = CORS(services.origins, head, isPublic: false)
             if route.ownsCORS { connection.answerFields = cors.fields(connection.answerForm) }
             return cors
@@ -184,7 +185,7 @@ package struct Dispatcher {
             let stage = RouteStage(dispatcher: self, request: request, route: route, pool: pool, isRuntime: isRuntime)
             return run(stage) { stage throws(Problem) in
                 // The Runtime's paths are the gateway's own, wherever it runs.
-                if isRuntime { try CORS(services.origins, request.head, isPublic: false).requireAllowed() }
+                if isRuntime { try cors?.requireAllowed() }
                 return try stage.start()
             }
         case .tools(let route):

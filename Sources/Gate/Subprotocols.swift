@@ -5,6 +5,10 @@ import HTTPWire
 package struct Subprotocols {
     /// The gateway's own subprotocol: the one that is echoed back.
     package static let own = "gatehouse.v1"
+    /// What an offer with an access token begins with.
+    private static let bearer = "bearer."
+    /// What an offer with a session's id begins with.
+    private static let session = "session."
 
     /// What was offered as `bearer.<token>`.
     package var tokens: [[UInt8]] = []
@@ -48,8 +52,9 @@ package struct Subprotocols {
         var kept: [UInt8] = []
         for offer in Array(value).split(separator: UInt8(ascii: ",")) {
             let trimmed = trim(offer)
-            guard !trimmed.isEmpty, !trimmed.starts(with: "bearer.".utf8), !trimmed.starts(with: "session.".utf8)
-            else { continue }
+            guard !trimmed.isEmpty, !trimmed.starts(with: bearer.utf8), !trimmed.starts(with: session.utf8) else {
+                continue
+            }
             if !kept.isEmpty { kept += ", ".utf8 }
             kept += trimmed
         }
@@ -57,10 +62,10 @@ package struct Subprotocols {
     }
 
     private mutating func add(_ offer: ArraySlice<UInt8>) {
-        if offer.starts(with: "bearer.".utf8) {
-            tokens.append(Array(offer.dropFirst("bearer.".utf8.count)))
-        } else if offer.starts(with: "session.".utf8) {
-            sessions.append(Array(offer.dropFirst("session.".utf8.count)))
+        if offer.starts(with: Self.bearer.utf8) {
+            tokens.append(Array(offer.dropFirst(Self.bearer.utf8.count)))
+        } else if offer.starts(with: Self.session.utf8) {
+            sessions.append(Array(offer.dropFirst(Self.session.utf8.count)))
         } else {
             plain.append(String(decoding: offer, as: UTF8.self))
         }

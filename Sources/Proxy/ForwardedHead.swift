@@ -161,10 +161,7 @@ package struct ForwardedHead {
         for field in head.fields {
             guard passes(field), !isDropped(field.id) else {
                 endRun()
-                if field.id == .cookie, !isNominated(field) { copyCookies(field, to: &out) }
-                if field.id == .secWebSocketProtocol, !isDropped(field.id), !isNominated(field), !isReplaced(field) {
-                    copyOffers(field, to: &out)
-                }
+                if !isDropped(field.id), !isNominated(field) { copyRest(of: field, to: &out) }
                 continue
             }
             // A field belongs to the piece where only the CRLF lies between; white space after a value is not copied.
@@ -219,19 +216,20 @@ package struct ForwardedHead {
         }
     }
 
-    /// The offers without credentials, which clients may send without an upgrade as well.
-    private func copyOffers(_ field: HeaderField, to out: inout BytePen) {
-        let kept = request.head.withBytes(field.value) { Subprotocols.withoutCredentials($0) }
+    /// Copies what is left of a field that holds credentials of the gateway beside others: cookies, and offers of
+    /// subprotocols, which clients may send without an upgrade as well. Nothing of any other field.
+    private func copyRest(of field: HeaderField, to out: inout BytePen) {
+        let kept: [UInt8]?
+        switch field.id {
+        case .cookie:
+            kept = request.head.withBytes(field.value) { CookieHeader.strippingGatewayCookies($0) }
+            if kept != nil { out.write(literal: "Cookie: ") }
+        case .secWebSocketProtocol where !isReplaced(field):
+            kept = request.head.withBytes(field.value) { Subprotocols.withoutCredentials($0) }
+            if kept != nil { out.write(literal: "Sec-WebSocket-Protocol: ") }
+        default: return
+        }
         guard let kept else { return }
-        out.write(literal: "Sec-WebSocket-Protocol: ")
-        out.write(kept)
-        out.write(literal: "\r\n")
-    }
-
-    private func copyCookies(_ field: HeaderField, to out: inout BytePen) {
-        let kept = request.head.withBytes(field.value) { CookieHeader.strippingGatewayCookies($0) }
-        guard let kept else { return }
-        out.write(literal: "Cookie: ")
         out.write(kept)
         out.write(literal: "\r\n")
     }

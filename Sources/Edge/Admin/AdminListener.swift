@@ -87,7 +87,7 @@ package final class AdminListener: Sendable {
                     return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
                 }
                 channel.closeFuture.whenComplete { _ in self.openCount.subtract(1, ordering: .relaxed) }
-                return channel.eventLoop.makeCompletedFuture {
+                return channel.eventLoop.completed {
                     try channel.pipeline.syncOperations.addHandler(AdminConnection(self))
                 }
             }

@@ -87,7 +87,7 @@ package struct EdgePipeline: Sendable {
             return try secure(channel, contexts.choice(for: nil), peer, state, handshake)
         }
         let reader = SNIHandler { result in
-            channel.eventLoop.makeCompletedFuture {
+            channel.eventLoop.completed {
                 let name: String? = if case .hostname(let name) = result { name } else { nil }
                 try secure(channel, contexts.choice(for: name), peer, state, handshake)
             }
@@ -104,7 +104,7 @@ package struct EdgePipeline: Sendable {
         try channel.pipeline.syncOperations.addHandler(server.value)
         let negotiation = ApplicationProtocolNegotiationHandler { (result: ALPNResult) in
             handshake.value.end()
-            return channel.eventLoop.makeCompletedFuture {
+            return channel.eventLoop.completed {
                 var origin = ConnectionOrigin(peer: peer, isTLS: true, isStream: false)
                 if let authority = choice.authority {
                     origin.certificate =
@@ -137,7 +137,7 @@ package struct EdgePipeline: Sendable {
         try channel.pipeline.syncOperations.addHandler(SettingsWait(maxHead: settings.maxHeaderList))
         let origin = NIOLoopBound(origin, eventLoop: channel.eventLoop)
         try settings.configure(channel, goAway) { stream in
-            stream.eventLoop.makeCompletedFuture {
+            stream.eventLoop.completed {
                 watch.value.opened(stream)
                 try add(to: stream, state.value, origin.value)
             }

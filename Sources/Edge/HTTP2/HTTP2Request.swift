@@ -132,8 +132,8 @@ enum HTTP2Request {
         }
     }
 
-    /// Whether the value may be forwarded: without white space at its ends (RFC 9113 section 8.2.1). SwiftNIO replaces bytes that are not UTF-8 by U+FFFD, so a value with such
-    /// bytes can't be forwarded as it was sent, and is refused.
+    /// Whether the value may be forwarded: without white space at its ends (RFC 9113 section 8.2.1). SwiftNIO replaces
+    /// bytes that are not UTF-8 by U+FFFD, so a value with such bytes can't be forwarded as it was sent, and is refused.
     fileprivate static func isFieldValue(_ value: String) -> Bool {
         let isSpace = { (byte: UInt8?) in byte == 0x20 || byte == 0x09 }
         return !isSpace(value.utf8.first) && !isSpace(value.utf8.last)
