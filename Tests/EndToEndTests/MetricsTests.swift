@@ -109,7 +109,7 @@ import Testing
             passwordCost: GatewayForTests.passwordCost, seriesLimit: 8)
         defer { gateway.stop() }
         let admin = try #require(gateway.adminPort)
-        #expect(try Self.samples(admin)["gatehouse_metrics_refused_total"] ?? 0 > 0)
+        #expect(try await eventually { try Self.samples(admin)["gatehouse_metrics_refused_total"] ?? 0 > 0 })
         let warnings = { gateway.log.components(separatedBy: "no room for more series").count - 1 }
         #expect(try await eventually { warnings() == 1 })
         _ = try Self.samples(admin)
