@@ -30,7 +30,7 @@ public struct RequestHeadBuilder: Sendable {
         guard target.utf8.count <= limits.maxTarget else {
             throw WireError(.targetTooLong, "request target too long")
         }
-        guard !target.isEmpty, target.utf8.allSatisfy({ ByteClass.target.contains($0) }) else {
+        guard !target.isEmpty, RequestLineScanner.accepts(target: target) else {
             throw WireError(.target, "a byte in the request target that no URI has")
         }
         self.limits = limits

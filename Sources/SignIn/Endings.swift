@@ -32,9 +32,9 @@ struct Endings: Sendable {
             refusals.append(refusal)
             return refusal.fault
         case .write(let write):
-            transaction.setEndReason(reason.isEmpty ? nil : reason)
+            if !reason.isEmpty { transaction.setEndReason(reason) }
             try write.write(in: transaction)
-            transaction.setEndReason(nil)
+            if !reason.isEmpty { transaction.setEndReason(nil) }
             sessions.append((write, reason))
             return nil
         }

@@ -81,7 +81,8 @@ extension SignInService {
     /// - Returns: whether the session was live; nil if there is no such session.
     /// - Throws: the store's errors.
     package func endByOperator(sessionID id: String) async throws -> Bool? {
-        let (fault, wasLive) = try await end(sessionID: id, proof: nil, reason: StoreEvent.EndReason.endedByOperator)
+        let reason = StoreEvent.EndReason.endedByOperator
+        let (fault, wasLive) = try await end(sessionID: id, proof: nil, reason: reason, eventReason: reason)
         return fault?.code == .mismatch ? nil : wasLive
     }
 
@@ -90,16 +91,19 @@ extension SignInService {
     /// - Parameters:
     ///   - proof: of the caller; nil for an operator and for the gateway itself, who need none.
     ///   - reason: why the family ends, for the audit log.
+    ///   - eventReason: why the sessions end, for the receivers of events; nil where that is the end of the family.
     ///   - protocolSession: what is bound to the session. It ends in the same transaction, also if the session has
     ///     ended before.
     /// - Returns: why it was refused, and whether the session was live.
     func end(
-        sessionID id: String, proof: SessionProof?, reason: String, protocolSession: ProtocolSessionRecord? = nil
+        sessionID id: String, proof: SessionProof?, reason: String, eventReason: String? = nil,
+        protocolSession: ProtocolSessionRecord? = nil
     ) async throws -> (fault: SessionFault?, wasLive: Bool) {
         let ending = runtime.ending(sessionID: id, proof: proof)
         let familyEnd = securityGuard.familyEnd()
         let (endings, fault, wasLive) = try await transact { transaction -> (Endings, SessionFault?, Bool) in
             var endings = Endings(familyEnd)
+            transaction.setEndReason(eventReason)
             let (fault, wasLive) = try end(ending, reason: reason, &endings, in: transaction)
             // After the family, which is locked before what ends with it.
             if let protocolSession { try transaction.end(protocolSession: protocolSession) }

@@ -161,6 +161,25 @@ import Testing
         #expect(Set(told) == Set(wanted + ["account.disabled \(four.userID)"]) && told.count == 5, "\(told)")
     }
 
+    @Test("A session that the operator's API ends is reported as ended by an operator, with its guest")
+    func endedThroughAdminAPI() async throws {
+        let receiver = try RecordingUpstream()
+        defer { receiver.stop() }
+        let (gateway, admin) = try await GatewayInProcess.startWithAdmin(
+            Self.configuration(receiver.url, events: "session.ended"))
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let made = try gateway.request("POST", "/api/session/create", headers: [ada.bearer], json: [:])
+        let guest = try #require(made.json["session_id"] as? String, "\(made.text)")
+        #expect(try admin.request("DELETE", "/api/admin/sessions/\(ada.sessionID)").status == 204)
+        #expect(try await eventually { Self.ids(receiver).count >= 2 })
+        let told = try Self.events(of: receiver, issuer: gateway.origin, url: receiver.url).map { event in
+            [event.user, event.detail["session"] as? String, event.detail["reason"] as? String]
+        }
+        let wanted = [ada.sessionID, guest].map { [ada.userID, String($0.prefix(12)), "ended_by_operator"] }
+        #expect(Set(told) == Set(wanted) && told.count == 2, "\(told)")
+    }
+
     // MARK: Reading
 
     struct Event {

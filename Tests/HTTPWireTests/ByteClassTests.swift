@@ -32,6 +32,27 @@ struct ByteClassTests {
         allowed(uri, { "GET /a\($0)b HTTP/1.1\r\nHost: a\r\n\r\n" })
     }
 
+    @Test("of a query is a byte of RFC 3986 or one that browsers leave raw, or refused") func queries() {
+        let uri = Self.letters + Self.letters.uppercased() + Self.digits + "-._~!$&'()*+,;=:@/?%[]" + "{}|^`"
+        allowed(uri, { "GET /a?b\($0)c HTTP/1.1\r\nHost: a\r\n\r\n" })
+        for byte in UInt8.min...0x7F {
+            let target = "/a?b\(Unicode.Scalar(byte))c"
+            let isLegal = uri.unicodeScalars.contains(Unicode.Scalar(byte))
+            #expect(((try? RequestHeadBuilder(method: "GET", target: target)) != nil) == isLegal, "byte \(byte)")
+        }
+    }
+
+    @Test("that only a query may have is refused in front of one", arguments: ["{", "}", "|", "^", "`"])
+    func rawBytesBeforeQuery(byte: String) {
+        for target in ["/\(byte)", "/\(byte)?a", "/a\(byte)b?c=d", "http://a\(byte)/?b"] {
+            #expect(Wire.parse("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n").outcome == .refused(.target))
+            #expect(throws: WireError.self) { try RequestHeadBuilder(method: "GET", target: target) }
+        }
+        #expect(Wire.parse("CONNECT a:1?\(byte) HTTP/1.1\r\nHost: a:1\r\n\r\n").outcome == .refused(.target))
+        let dripped = Wire.drip(Wire.bytes("GET /a?\(byte)b\(byte) HTTP/1.1\r\nHost: a\r\n\r\n")).0
+        #expect(dripped.outcome == .accepted)
+    }
+
     @Test("of a value is a tab or not a control byte, at any position") func values() {
         let legal =
             "\t"

@@ -19,6 +19,9 @@ extension ByteClass {
     static var method: Self { Self(low: 0x03FF_6CFA_0000_0000, high: 0x5000_0001_C7FF_FFFE) }
     /// The bytes of a request target: RFC 3986 reserved (without `#`), unreserved and `%`.
     static var target: Self { Self(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF) }
+    /// `{ } | ^` and the backtick, which are accepted in a query besides: RFC 3986 has no place for them, but browsers do
+    /// not escape them there (URL Standard, query percent-encode set). `\` is not among them, though browsers send it.
+    static var rawQuery: Self { Self(low: 0, high: 0x3800_0001_4000_0000) }
     /// The bytes accepted in a host name: RFC 3986 unreserved, without sub-delimiters and escapes.
     static var host: Self { Self(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
     /// The bytes between the brackets of an IPv6 address.

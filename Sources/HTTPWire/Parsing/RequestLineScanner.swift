@@ -12,6 +12,8 @@ struct RequestLineScanner: Sendable {
 
     private let maxTarget: Int
     private var state = State.method
+    /// Whether the target has come to its question mark, as far as that had to be known.
+    private var isInQuery = false
     private var versionStart = 0
     private var major: UInt8 = 0
     /// The range of the method; empty until it has been read.
@@ -67,7 +69,13 @@ struct RequestLineScanner: Sendable {
     }
 
     private mutating func scanTarget(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(WireError) {
-        while position < bytes.count, ByteClass.target.contains(bytes[position]) { position &+= 1 }
+        while position < bytes.count {
+            let byte = bytes[position]
+            if !ByteClass.target.contains(byte) {
+                guard ByteClass.rawQuery.contains(byte), hasQuery(bytes, until: position) else { break }
+            }
+            position &+= 1
+        }
         guard position - target.start <= maxTarget else {
             throw WireError(.targetTooLong, "request target too long")
         }
@@ -79,6 +87,24 @@ struct RequestLineScanner: Sendable {
         position += 1
         versionStart = position
         state = .version
+    }
+
+    /// Looked for only where a byte is allowed in a query alone, and once at most: a target without a query ends there.
+    private mutating func hasQuery(_ bytes: UnsafeRawBufferPointer, until position: Int) -> Bool {
+        if !isInQuery {
+            let read = ByteRange(start: target.start, end: position)
+            isInQuery = ByteScan.firstIndex(of: Byte.questionMark, bytes, read) != nil
+        }
+        return isInQuery
+    }
+
+    /// Whether `target` has only bytes that ``scan(_:_:)`` accepts.
+    static func accepts(target: String) -> Bool {
+        var isInQuery = false
+        return target.utf8.allSatisfy { byte in
+            isInQuery = isInQuery || byte == Byte.questionMark
+            return ByteClass.target.contains(byte) || (isInQuery && ByteClass.rawQuery.contains(byte))
+        }
     }
 
     private mutating func scanVersion(_ byte: UInt8, _ position: inout Int) throws(WireError) {

@@ -9,7 +9,7 @@ struct TargetParts: Sendable {
     /// The query without the question mark; nil if there is none.
     var query: ByteRange?
 
-    /// Splits a target that consists of bytes of ``ByteClass/target`` and is not empty.
+    /// Splits a target that is not empty and has only bytes that ``RequestLineScanner`` accepts.
     ///
     /// - Throws: ``WireError/Code/target`` if it has none of the four forms, or a form that its method does not allow.
     init(_ bytes: UnsafeRawBufferPointer, target: ByteRange, method: RequestMethod) throws(WireError) {
