@@ -57,6 +57,31 @@ import Testing
         }
     }
 
+    @Test("An outcome asked for again while the stream delivers it comes again, and so does one asked for before")
+    func askedAgain() async throws {
+        let streams = EventStreams(store: store)
+        let seq = try await happen("a")
+        let event = EventRecord(sessionID: "ses_a", seq: seq, payload: "event \(seq)")
+        let received = Collected<AgentOutput>()
+        let asking = Mutex<EventStreams.Listener?>(nil)
+        // The client answers as soon as it has the event: its question comes in the middle of the delivery.
+        let listener = EventStreams.Listener(sessionID: "ses_a", window: .max) { output in
+            received.append(output)
+            if let listener = asking.withLock({ $0.take() }) { _ = listener.emitAgain(event, atMost: 2) }
+        }
+        asking.withLock { $0 = listener }
+        streams.add(listener)
+        streams.start(listener, after: 0, lastSeq: seq)
+        #expect(await received.wait(for: 2) == [.event("event 1"), .event("event 1")])
+
+        let early = self.listener(streams, window: 0, after: 0, lastSeq: seq)
+        let answers = (0..<3).map { _ in early.listener.emitAgain(event, atMost: 2) }
+        #expect(answers == [true, true, false], "no more than so many wait")
+        #expect(early.received.all.isEmpty)
+        early.listener.move(to: seq)
+        #expect(early.received.all == [.event("event 1"), .event("event 1")])
+    }
+
     @Test("A socket without room holds up no other, and continues where it stopped")
     func window() async throws {
         let streams = EventStreams(store: store)

@@ -116,7 +116,7 @@ package final class AgentConnection: Sendable {
                 // Checked for each intent, so that one that was queued in an older epoch, or before a logout, never
                 // runs.
                 switch try await confirm(self.permit) {
-                case .holds(let permit): report(try await runner.run(intent, with: permit))
+                case .holds(let permit): try report(await runner.run(intent, with: permit), of: intent)
                 case .ended: return end(.sessionEnded)
                 case .outgrown: return end(.permitOutgrown)
                 }
@@ -136,10 +136,11 @@ package final class AgentConnection: Sendable {
         detach()
     }
 
-    private func report(_ outcome: IntentRunner.Outcome) {
-        // Events reach sockets through the stream. An old event is sent again only if this socket has already got it
-        // there.
-        guard case .event(let event, isRepeat: true) = outcome, listener.delivered >= event.seq else { return }
-        listener.emit(.event(event.payload))
+    /// Events reach sockets through the stream. The outcome of an id that was used before is sent again.
+    private func report(_ outcome: IntentRunner.Outcome, of intent: Intent) throws(AgentFault) {
+        guard case .event(let event, isRepeat: true) = outcome else { return }
+        guard listener.emitAgain(event, atMost: limits.maxQueued) else {
+            throw AgentFault(.overloaded, "Too many outcomes wait to be read.", intentID: intent.id)
+        }
     }
 }

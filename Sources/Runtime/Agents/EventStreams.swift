@@ -12,6 +12,8 @@ final class EventStreams: Sendable {
         let sessionID: String
         private let send: @Sendable (AgentOutput) -> Void
         private let position = Atomic<Int64>(.max)
+        /// Outcomes that were asked for again before the stream had delivered them. They follow their events.
+        private let repeats = Mutex<[EventRecord]>([])
         private let isOpen = Atomic<Bool>(true)
         private let window: Int
         private let inFlight = Atomic<Int>(0)
@@ -47,14 +49,37 @@ final class EventStreams: Sendable {
             move(to: event.seq)
         }
 
+        /// Sends a recorded outcome again: at once if this socket has already got it through the stream, else behind it.
+        /// The stream may be delivering it at this moment.
+        ///
+        /// - Returns: false where too many wait for the stream already.
+        func emitAgain(_ event: EventRecord, atMost limit: Int) -> Bool {
+            let isNow = repeats.withLock { waiting -> Bool? in
+                if delivered >= event.seq { return true }
+                guard waiting.count < limit else { return nil }
+                waiting.append(event)
+                return false
+            }
+            if isNow == true { emit(.event(event.payload)) }
+            return isNow != nil
+        }
+
         /// Repeated outcomes are written without having been counted, and must not enlarge the window.
         fileprivate func written(_ count: Int) {
             let left = inFlight.subtract(count, ordering: .acquiringAndReleasing).newValue
             if left < 0 { inFlight.add(-left, ordering: .acquiringAndReleasing) }
         }
 
-        /// Makes this the last event that it has.
-        func move(to seq: Int64) { position.store(seq, ordering: .releasing) }
+        /// Makes this the last event that it has, and sends what waited for it.
+        func move(to seq: Int64) {
+            let due = repeats.withLock { waiting in
+                position.store(seq, ordering: .releasing)
+                guard !waiting.isEmpty else { return [] as [EventRecord] }
+                defer { waiting.removeAll { $0.seq <= seq } }
+                return waiting.filter { $0.seq <= seq }
+            }
+            for event in due { emit(.event(event.payload)) }
+        }
     }
 
     private static let batch = 128
