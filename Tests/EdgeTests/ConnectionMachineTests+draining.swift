@@ -121,6 +121,6 @@ extension ConnectionMachineTests {
         var stream = Machine(limits: WireLimits(), isStream: true)
         stream.openedWhileDraining()
         let waiting = Self.actions(&stream)
-        #expect(waiting.isEmpty && !stream.isClosed && stream.mustDrain)
+        #expect(waiting.isEmpty && !stream.isClosed && stream.isDraining)
     }
 }

@@ -161,7 +161,7 @@ import Testing
             "-", "-",
         ],
         .outputClosed: [
-            "-", "close", "close", "close", "-", "arm moment, close output", "-", "-", "close", "-", "-", "-", "-",
+            "-", "close", "close", "close", "-", "-", "-", "-", "close", "-", "-", "-", "-",
             "-", "-", "-",
         ],
         .closed: [

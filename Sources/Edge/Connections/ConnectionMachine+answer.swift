@@ -25,7 +25,7 @@ extension ConnectionMachine {
     /// - Returns: Whether the exchange may start. If not, no answer is possible any more.
     mutating func dispatched(hasExchange: Bool) -> Bool {
         guard case .request(var request) = state, !request.isBodyComplete, request.answer != .done else { return false }
-        request.hasExchange = hasExchange
+        if !hasExchange { request.letGo() }
         state = .request(request)
         return true
     }
@@ -59,16 +59,20 @@ extension ConnectionMachine {
     /// The answer begins; nil where none can. Decides whether the connection is closed after the answer: while the
     /// gateway stops, where the client has ended its side, where a body that it announced may still come, and for
     /// HTTP/1.0 where the body's end is the connection's end.
-    mutating func startAnswer(_ framing: ResponseFraming) -> AnswerTerms? {
+    ///
+    /// - Parameter isStopping: whether the gateway stops, also where this connection has not been told yet: its client
+    ///   learns with this answer that it is the last.
+    mutating func startAnswer(_ framing: ResponseFraming, isStopping: Bool = false) -> AnswerTerms? {
         guard case .request(var request) = state, request.answer == .none else { return nil }
         let isUnread = request.isAwaitingContinue && !request.isBodyComplete
-        if isDraining || isUnread || isLast(request) || (request.isVersion10 && framing == .stream) {
-            request.keepsAlive = false
+        if isStopping || isUnread || isLast(request) || (request.isVersion10 && framing == .stream) {
+            request.close()
         }
         request.answer = .started(framing)
         state = .request(request)
         return AnswerTerms(
-            framing: framing, closes: !request.keepsAlive, isVersion10: request.isVersion10, isHead: request.isHead)
+            framing: framing, closes: request.sequel != .nextHead, isVersion10: request.isVersion10,
+            isHead: request.isHead)
     }
 
     /// Whether a part of the answer's body is to be written.
@@ -83,10 +87,9 @@ extension ConnectionMachine {
     mutating func finishAnswer() -> Bool {
         guard case .request(var request) = state, case .started = request.answer else { return false }
         request.answer = .done
-        request.hasExchange = false
-        request.isBodyPaused = false
+        request.letGo()
         state = .request(request)
-        if !request.isBodyComplete, request.keepsAlive, case .nothing = due { due = .arm(.idle) }
+        if !request.isBodyComplete, request.sequel == .nextHead, timer == nil { timer = .idle }
         return true
     }
 
@@ -110,7 +113,7 @@ extension ConnectionMachine {
     /// From here on the connection is closed after the current answer.
     mutating func closeAfterAnswer() {
         guard case .request(var request) = state else { return }
-        request.keepsAlive = false
+        request.close()
         state = .request(request)
     }
 
@@ -118,7 +121,7 @@ extension ConnectionMachine {
     /// none.
     mutating func expectTunnel() {
         guard case .request(var request) = state else { return }
-        if isInputClosed { return close() }
+        if request.isInputClosed { return close() }
         request.expectsTunnel = true
         state = .request(request)
     }
@@ -130,22 +133,24 @@ extension ConnectionMachine {
     mutating func resumeBody() { setPaused(false) }
 
     private mutating func setPaused(_ isPaused: Bool) {
-        guard case .request(var request) = state, request.answer != .done else { return }
-        request.isBodyPaused = isPaused
+        guard case .request(var request) = state, case .given = request.body else { return }
+        request.body = .given(isPaused: isPaused)
         state = .request(request)
     }
 
     /// The connection's bytes belong to a tunnel from here on. Nothing of the connection is read as HTTP any more, and
-    /// ``next()`` gives no action but those of closing.
+    /// ``next()`` gives no action but that of closing.
     ///
-    /// - Returns: The bytes that have arrived after the request; nil where the connection can't be switched.
-    mutating func switchProtocols() -> ByteBuffer? {
+    /// - Returns: the bytes that have arrived after the request, and whether the gateway is stopping; nil where the
+    ///   connection can't be switched.
+    mutating func switchProtocols() -> (early: ByteBuffer, isDraining: Bool)? {
         guard case .request(let request) = state, request.answer == .none else { return nil }
-        state = .tunnel
         let early = inbound
+        state = .tunnel
         inbound = ByteBuffer()
-        if isInputClosed { close() }
-        return early
+        timer = nil
+        if request.isInputClosed { close() }
+        return (early, request.sequel == .drained)
     }
 
     /// Whether the connection has been switched to a tunnel.
@@ -158,23 +163,31 @@ extension ConnectionMachine {
         if case .closed = state { true } else { false }
     }
 
-    /// Whether the gateway is stopping.
-    var mustDrain: Bool { isDraining }
+    /// Whether the gateway is stopping, as far as the connection has been told: for a tunnel, which is told itself, and
+    /// for a connection that ends anyway, false.
+    var isDraining: Bool {
+        switch state {
+        case .head(let head): head.isDraining
+        case .request(let request): request.sequel == .drained
+        case .tunnel, .lingering, .closed: false
+        }
+    }
 
     /// Whether more bytes can be processed now. For a tunnel, the tunnel says so. While a request is answered, at most
     /// ``maxPipelined`` bytes of the next ones are read.
     var wantsBytes: Bool {
         switch state {
-        case .head, .lingering, .closed, .tunnel: true
+        case .head, .lingering, .closed, .tunnel: return true
         case .request(let request):
             // What follows a request without a body is the next one, also where its end has not been given yet.
-            request.isBodyComplete || !request.hasBody
-                ? inbound.readableBytes < Self.maxPipelined : !request.isBodyPaused
+            if request.isBodyComplete || !request.hasBody { return inbound.readableBytes < Self.maxPipelined }
+            if case .given(isPaused: true) = request.body { return false }
+            return true
         }
     }
 
     /// Whether the request being answered is the last: the client has ended its side after it.
     func isLast(_ request: Request) -> Bool {
-        isInputClosed && request.isBodyComplete && inbound.readableBytes == 0
+        request.isInputClosed && request.isBodyComplete && inbound.readableBytes == 0
     }
 }

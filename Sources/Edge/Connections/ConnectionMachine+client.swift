@@ -24,9 +24,9 @@ extension ConnectionMachine {
     ///
     /// - Parameter isWhole: whether no body follows.
     mutating func received(head: RequestHead, isWhole: Bool) {
-        guard case .head = state, case .none = streamHead else { return }
-        streamHead = .waiting(head)
-        streamInput = isWhole ? .ended(fault: nil) : .open
+        guard case .head(var state) = state, case .none = state.arrived else { return }
+        state.arrived = .waiting(head, isWhole ? .ended(fault: nil) : .open)
+        self.state = .head(state)
     }
 
     /// The head of a stream's request is malformed or too long. It is answered with a problem, like a malformed head of
@@ -36,7 +36,6 @@ extension ConnectionMachine {
     ///   - error: what is wrong; nil where HTTP/2's own rules forbid the head.
     ///   - isHead: whether it was a HEAD, whose answer never has a body.
     mutating func receivedUnreadableHead(_ error: WireError?, isHead: Bool) {
-        guard case .head = state else { return }
         refuse(error.map { .head($0) } ?? .http2Head, isHead: isHead)
     }
 
@@ -44,29 +43,44 @@ extension ConnectionMachine {
     ///
     /// - Parameter fault: what is wrong with its trailers.
     mutating func receivedEnd(_ fault: WireError? = nil) {
-        streamInput = .ended(fault: fault)
-        guard case .lingering(var lingering) = state else { return }
-        lingering.isInputComplete = true
-        state = .lingering(lingering)
-        if lingering.isOutputClosed { close() }
+        switch state {
+        case .head(var head):
+            guard case .waiting(let arrived, .open) = head.arrived else { return }
+            head.arrived = .waiting(arrived, .ended(fault: fault))
+            state = .head(head)
+        case .request:
+            if case .stream(.open) = source { source = .stream(.ended(fault: fault)) }
+        case .lingering(var lingering):
+            lingering.isInputComplete = true
+            state = .lingering(lingering)
+            if lingering.isOutputSent { close() }
+        case .tunnel, .closed: break
+        }
     }
 
     /// The client has closed its side. Requests that have arrived whole are still answered. A tunnel ends, as does what
     /// waits to become one.
     mutating func inputClosed() {
-        isInputClosed = true
         switch state {
-        case .tunnel: close()
-        case .lingering(let lingering): if lingering.isOutputClosed { close() }
-        case .request(let request):
+        case .head(var head):
+            head.isInputClosed = true
+            state = .head(head)
+        case .request(var request):
+            request.isInputClosed = true
+            state = .request(request)
             // A client may shut down its side and wait for its answers. One that has closed its socket looks the same
             // until the next write fails; a stream that may have nothing to write must not wait for that.
             if request.expectsTunnel, request.answer == .none {
                 close()
             } else if request.isBodyComplete, request.answer == .started(.stream) {
-                due = .arm(.moment)
+                timer = .moment
             }
-        case .head, .closed: break
+        case .tunnel: close()
+        case .lingering(var lingering):
+            lingering.isInputClosed = true
+            state = .lingering(lingering)
+            if lingering.isOutputSent { close() }
+        case .closed: break
         }
     }
 
@@ -86,30 +100,31 @@ extension ConnectionMachine {
     }
 
     private mutating func deadlinePassed(in request: Request, _ clientTakes: Bool) {
-        if request.isBodyComplete {
-            let isSilentStream = isInputClosed && request.answer == .started(.stream)
+        switch request.body {
+        case .complete, .failed:
+            let isSilentStream = request.isInputClosed && request.answer == .started(.stream)
             // The upstream has a time limit of its own.
-            if !clientTakes || isSilentStream { close() } else { due = .arm(.idle) }
-        } else if request.isBodyPaused {
-            due = .arm(.idle)
-        } else if request.hasExchange, request.answer == .none {
+            if !clientTakes || isSilentStream { close() } else { timer = .idle }
+        case .given(isPaused: true): timer = .idle
+        case .given(isPaused: false) where request.answer == .none:
             var request = request
             request.fail(.bodyLate)
             state = .request(request)
-        } else {
-            close()
+        case .given, .dropped: close()
         }
     }
 
     /// The gateway stops: an idle connection is closed as soon as its earlier answers have been sent, any other after
     /// its answer. A new connection gets a moment for its request, since the client has connected to send one.
     mutating func drain() {
-        isDraining = true
         switch state {
-        case .head:
-            if isStream { close() } else if !hasBegun, !isInsideHead { due = .arm(.moment) }
+        case .head(var head):
+            if isStream { return close() }
+            head.isDraining = true
+            state = .head(head)
+            if head.isFirst, !isInsideHead { timer = .moment }
         case .request(var request):
-            request.keepsAlive = false
+            request.sequel = .drained
             state = .request(request)
         case .tunnel, .lingering, .closed: break
         }
@@ -117,25 +132,25 @@ extension ConnectionMachine {
 
     /// The connection is opened while the gateway stops: the same moment for its request. A stream has its request.
     mutating func openedWhileDraining() {
-        isDraining = true
-        if !isStream, case .head = state { due = .arm(.moment) }
+        guard case .head(var head) = state else { return }
+        head.isDraining = true
+        state = .head(head)
+        if !isStream { timer = .moment }
     }
 
     /// The channel is closed or has failed. Nothing can be written any more.
-    mutating func gone() {
-        state = .closed
-        inbound = ByteBuffer()
-        due = .nothing
-    }
+    mutating func gone() { end(isTold: true) }
 
     /// The last byte has been sent, after ``Action/finishOutput``. The writing side is closed next, and the client gets
-    /// a moment to close its own. Where it has, the connection is closed.
+    /// a moment to close its own. Where it has, the connection is closed. To be called once.
     mutating func outputFinished() {
-        guard case .lingering(var lingering) = state else { return }
-        if isInputClosed || lingering.closesWithOutput || (isStream && lingering.isInputComplete) { return close() }
-        lingering.isOutputClosed = true
-        state = .lingering(lingering)
+        guard case .lingering(var lingering) = state, case .sending(let closesConnection) = lingering.output else {
+            return
+        }
+        if lingering.isInputClosed || closesConnection || (isStream && lingering.isInputComplete) { return close() }
         // A stream has ended with its answer. A client that still sends gets a moment to notice.
-        due = isStream ? .arm(.moment) : .closeOutput(isArmed: false)
+        lingering.output = isStream ? .shut : .shutting(isArmed: false)
+        state = .lingering(lingering)
+        if isStream { timer = .moment }
     }
 }

@@ -6,83 +6,86 @@ import NIOCore
 /// What is due after the events, one action at a time.
 extension ConnectionMachine {
     /// The one action that is due; nil until something happens. To be called until it gives nil, after every event.
-    /// Closing comes before everything else, then time limits, then what the state asks for.
+    /// Time limits come before what the state asks for.
     mutating func next() -> Action? {
-        if let action = takeDue() { return action }
         switch state {
-        case .head(let isTimed): return nextOfHead(isTimed: isTimed)
+        case .head(let head): return takeTimer() ?? next(of: head)
         case .request(var request):
+            if let action = takeTimer() { return action }
             let step = step(&request)
             state = .request(request)
             switch step {
             // A part of the body that was dropped may have set the time limit again.
-            case .wait: return takeDue()
+            case .wait: return takeTimer()
             case .act(let action): return action
-            case .linger: return linger(isInputComplete: request.isBodyComplete)
+            case .linger:
+                return linger(isInputComplete: request.isBodyComplete, isInputClosed: request.isInputClosed)
             case .close:
                 close()
-                return takeDue()
+                return next()
             case .nextHead:
-                beginHead()
+                beginHead(isInputClosed: request.isInputClosed)
                 return .arm(inbound.readableBytes > 0 ? .head : .idle)
             }
-        case .tunnel, .lingering, .closed: return nil
-        }
-    }
-
-    private mutating func takeDue() -> Action? {
-        switch due {
-        case .nothing: return nil
-        case .arm(let timer):
-            due = .nothing
-            return .arm(timer)
-        case .closeOutput(isArmed: false):
-            due = .closeOutput(isArmed: true)
-            return .arm(.moment)
-        case .closeOutput(isArmed: true):
-            due = .nothing
-            return .closeOutput
-        case .close:
-            due = .nothing
+        case .lingering(let lingering): return takeTimer() ?? next(of: lingering)
+        case .closed(isTold: false):
+            state = .closed(isTold: true)
             return .close
+        case .tunnel, .closed(isTold: true): return nil
         }
     }
 
-    private mutating func nextOfHead(isTimed: Bool) -> Action? {
-        if case .waiting(let head) = streamHead {
-            streamHead = .none
-            return begin(head)
-        }
+    private mutating func takeTimer() -> Action? {
+        guard let timer else { return nil }
+        self.timer = nil
+        return .arm(timer)
+    }
+
+    private mutating func next(of head: Head) -> Action? {
+        if case .waiting(let arrived, let input) = head.arrived { return begin(arrived, input, behind: head) }
         guard !isStream else { return nil }
-        if isDraining, hasBegun, !isInsideHead { return linger(isInputComplete: true, closesWithOutput: true) }
+        if head.isDraining, !head.isFirst, !isInsideHead {
+            return linger(isInputComplete: true, isInputClosed: head.isInputClosed, closesConnection: true)
+        }
         guard inbound.readableBytes > 0 else {
-            return isInputClosed ? linger(isInputComplete: true) : nil
+            return head.isInputClosed ? linger(isInputComplete: true, isInputClosed: true) : nil
         }
         switch scanner.feed(&inbound) {
-        case .head(let head): return begin(head)
+        case .head(let arrived): return begin(arrived, .open, behind: head)
         case .failed(let error):
             refuse(.head(error))
             return next()
         case .needMoreData:
             // The answers to earlier requests may not have been sent completely yet.
-            if isInputClosed { return linger(isInputComplete: true) }
-            guard !isTimed else { return nil }
-            state = .head(isTimed: true)
+            if head.isInputClosed { return linger(isInputComplete: true, isInputClosed: true) }
+            guard !head.isTimed else { return nil }
+            var head = head
+            head.isTimed = true
+            state = .head(head)
             // The moment that a new connection gets while the gateway stops is for the beginning of a head.
-            return .arm(isDraining ? .head : .headAtMost)
+            return .arm(head.isDraining ? .head : .headAtMost)
         }
     }
 
-    private mutating func begin(_ head: RequestHead) -> Action {
-        hasBegun = true
-        body = isStream && head.framing != .none ? .stream : .framed(BodyDecoder(head.framing))
+    private mutating func next(of lingering: Lingering) -> Action? {
+        guard case .shutting(let isArmed) = lingering.output else { return nil }
+        var lingering = lingering
+        lingering.output = isArmed ? .shut : .shutting(isArmed: true)
+        state = .lingering(lingering)
+        return isArmed ? .closeOutput : .arm(.moment)
+    }
+
+    private mutating func begin(_ arrived: RequestHead, _ input: StreamInput, behind head: Head) -> Action {
+        source = isStream && arrived.framing != .none ? .stream(input) : .framed(BodyDecoder(arrived.framing))
+        // A stream carries one request and ends with its answer.
+        let keepsAlive = arrived.keepAlive && !isStream
         state = .request(
             Request(
-                isHead: head.knownMethod == .head, isVersion10: head.versionMinor == 0,
-                // A stream carries one request and ends with its answer.
-                keepsAlive: head.keepAlive && !isStream, isAwaitingContinue: head.expectContinue,
-                hasBody: head.framing != .none))
-        return .dispatch(head)
+                isHead: arrived.knownMethod == .head, isVersion10: arrived.versionMinor == 0,
+                isAwaitingContinue: arrived.expectContinue, hasBody: arrived.framing != .none,
+                isInputClosed: head.isInputClosed,
+                sequel: head.isDraining ? .drained : keepsAlive ? .nextHead : .close))
+        return .dispatch(arrived)
     }
 
     private enum Step {
@@ -95,33 +98,40 @@ extension ConnectionMachine {
 
     private mutating func step(_ request: inout Request) -> Step {
         while true {
-            if let failure = request.failure { return step(&request, of: failure) }
+            if case .failed(let failure, let hasExchange) = request.body {
+                return step(&request, of: failure, hasExchange)
+            }
             if request.answer == .done, let step = stepBehindAnswer(request) { return step }
-            guard !request.isBodyComplete, !request.isBodyPaused || !request.hasExchange else { return .wait }
+            let budget: Int?
+            switch request.body {
+            case .given(isPaused: false): budget = nil
+            case .dropped(let left): budget = left
+            case .given(isPaused: true), .complete, .failed: return .wait
+            }
             switch takeBody() {
             case .data(let part):
                 request.isAwaitingContinue = false
-                if request.hasExchange { return .act(.giveBody(part)) }
-                if request.answer != .done { due = .arm(.idle) }
-                request.discardBudget -= part.readableBytes
-                if request.discardBudget < 0 { return .linger }
+                guard let budget else { return .act(.giveBody(part)) }
+                if request.answer != .done { timer = .idle }
+                guard part.readableBytes <= budget else { return .linger }
+                request.body = .dropped(budget: budget - part.readableBytes)
             case .end:
-                request.isBodyComplete = true
-                if request.hasExchange { return .act(.giveEnd) }
+                request.body = .complete
+                if budget == nil { return .act(.giveEnd) }
             case .failed(let error): request.fail(.body(error))
             case .needMoreData:
-                guard isInputClosed else { return .wait }
+                guard request.isInputClosed else { return .wait }
                 request.fail(.bodyCut)
             }
         }
     }
 
-    private func step(_ request: inout Request, of failure: Failure) -> Step {
-        if request.hasExchange {
-            request.hasExchange = false
+    private func step(_ request: inout Request, of failure: Failure, _ hasExchange: Bool) -> Step {
+        if hasExchange {
+            request.letGo()
             return .act(.dropExchange)
         }
-        request.failure = nil
+        request.body = .complete
         switch request.answer {
         case .none: return .act(failure.isOfHead ? .refuse(failure.problem) : .respond(failure.problem))
         case .started: return .close
@@ -131,56 +141,68 @@ extension ConnectionMachine {
 
     /// The step after a complete answer; nil while the rest of its request still has to be read.
     private func stepBehindAnswer(_ request: Request) -> Step? {
-        guard request.keepsAlive else { return .linger }
-        if request.isBodyComplete { return isDraining || isLast(request) ? .linger : .nextHead }
+        guard request.sequel == .nextHead else { return .linger }
+        if request.isBodyComplete { return isLast(request) ? .linger : .nextHead }
         // The client may or may not send the body it announced, so the next request needs a new connection.
         return request.isAwaitingContinue ? .linger : nil
     }
 
     private mutating func takeBody() -> BodyEvent {
-        switch body {
+        switch source {
         case .framed(var decoder):
-            body = .stream
+            source = .stream(.open)
             let event = decoder.next(&inbound, maxSlice: Self.maxPart)
-            body = .framed(decoder)
+            source = .framed(decoder)
             return event
-        case .stream:
+        case .stream(let input):
             let count = min(inbound.readableBytes, Self.maxPart)
             if count > 0, let part = inbound.readSlice(length: count) { return .data(part) }
-            guard case .ended(let fault) = streamInput else { return .needMoreData }
+            guard case .ended(let fault) = input else { return .needMoreData }
             return fault.map { .failed($0) } ?? .end
         }
     }
 
-    private mutating func beginHead() {
-        state = .head(isTimed: false)
+    private mutating func beginHead(isInputClosed: Bool) {
+        state = .head(Head(isFirst: false, isInputClosed: isInputClosed))
         // The next bytes get a buffer of their own: the storage of this one belongs to the request that is over.
         if inbound.readableBytes == 0 { inbound = ByteBuffer() }
     }
 
-    /// Makes a request of what could not be read as one, so that it is answered like any other and the connection
-    /// closed after it.
+    /// Makes a request of the head that could not be read as one, so that it is answered like any other and the
+    /// connection closed after it. Ignored outside of a head.
     ///
     /// - Parameter isHead: whether the answer must have no body.
     mutating func refuse(_ failure: Failure, isHead: Bool = false) {
-        body = .stream
-        var request = Request(isHead: isHead)
-        request.fail(failure)
-        state = .request(request)
+        guard case .head(let head) = state else { return }
+        source = .stream(.open)
+        state = .request(
+            Request(
+                isHead: isHead, isInputClosed: head.isInputClosed, sequel: head.isDraining ? .drained : .close,
+                body: .failed(failure, hasExchange: false)))
     }
 
-    private mutating func linger(isInputComplete: Bool, closesWithOutput: Bool = false) -> Action {
-        state = .lingering(Lingering(isInputComplete: isInputComplete, closesWithOutput: closesWithOutput))
+    private mutating func linger(
+        isInputComplete: Bool, isInputClosed: Bool, closesConnection: Bool = false
+    ) -> Action {
+        state = .lingering(
+            Lingering(
+                output: .sending(closesConnection: closesConnection), isInputComplete: isInputComplete,
+                isInputClosed: isInputClosed))
         inbound = ByteBuffer()
-        due = .nothing
+        timer = nil
         return .finishOutput
     }
 
     /// Closes the connection with the next action, from any state. Bytes that were not taken are dropped.
     mutating func close() {
         if case .closed = state { return }
-        state = .closed
+        end(isTold: false)
+    }
+
+    /// Nothing but the action of closing, if that is still to be told, is due any more.
+    mutating func end(isTold: Bool) {
+        state = .closed(isTold: isTold)
         inbound = ByteBuffer()
-        due = .close
+        timer = nil
     }
 }

@@ -57,7 +57,14 @@ struct ConnectionMachine {
         /// Bytes as HTTP/1.1 frames them.
         case framed(BodyDecoder)
         /// All bytes belong to the body, until the client ends its stream.
-        case stream
+        case stream(StreamInput)
+    }
+
+    /// How far the request of an HTTP/2 stream has come.
+    enum StreamInput {
+        case open
+        /// It is complete, or malformed by its trailers.
+        case ended(fault: WireError?)
     }
 
     /// How far the answer to a request has come.
@@ -106,81 +113,131 @@ struct ConnectionMachine {
         }
     }
 
+    /// Between two requests, or inside a head.
+    struct Head {
+        /// The head of a stream's request, which has come apart from its bytes.
+        enum Arrived {
+            case none
+            /// `indirect`, since every idle connection would have room for it.
+            indirect case waiting(RequestHead, StreamInput)
+        }
+
+        /// Whether the connection has had no request yet.
+        var isFirst = true
+        /// Whether the time limit of the head that has begun is set.
+        var isTimed = false
+        /// Whether the gateway is stopping.
+        var isDraining = false
+        /// Whether the client has closed its side.
+        var isInputClosed = false
+        var arrived = Arrived.none
+    }
+
+    /// Where the bytes of a request's body go, and how far it has come.
+    enum Body {
+        /// To the exchange; while it is paused they wait in ``inbound``.
+        case given(isPaused: Bool)
+        /// No exchange takes them: so many more are read and dropped.
+        case dropped(budget: Int)
+        /// It is complete, or is not read any further.
+        case complete
+        /// It can't be read to its end, which has to be dealt with; the exchange, if there is one, is told first.
+        case failed(Failure, hasExchange: Bool)
+    }
+
+    /// What follows the answer to a request.
+    enum Sequel {
+        case nextHead
+        /// The connection is closed.
+        case close
+        /// The connection is closed, because the gateway is stopping.
+        case drained
+    }
+
     /// One request and its answer. Each has a new value, so that no state of the previous request can be left over. It
     /// holds no references, so that copying it costs little.
     struct Request {
         var isHead = false
         var isVersion10 = false
-        /// Whether the connection takes another request after this one.
-        var keepsAlive = false
         /// Whether the client waits for 100 (Continue) before it sends its body.
         var isAwaitingContinue = false
         /// Whether the request announces a body, even an empty one.
         var hasBody = true
-        var isBodyComplete = false
-        var isBodyPaused = false
-        /// Whether an exchange takes the body. Without one, a bounded part of the body is read and dropped.
-        var hasExchange = false
-        var discardBudget = ConnectionMachine.maxDiscarded
-        var answer = Answer.none
         /// Whether the request waits to become a tunnel.
         var expectsTunnel = false
-        /// Why the request can't be read to its end, until that has been dealt with.
-        var failure: Failure?
+        /// Whether the client has closed its side.
+        var isInputClosed = false
+        var sequel = Sequel.close
+        var body = Body.given(isPaused: false)
+        var answer = Answer.none
+
+        /// Whether no more of the body is read.
+        var isBodyComplete: Bool {
+            switch body {
+            case .complete, .failed: true
+            case .given, .dropped: false
+            }
+        }
 
         /// No more of the body is read, and the connection takes no other request.
         mutating func fail(_ failure: Failure) {
-            keepsAlive = false
-            isBodyComplete = true
-            self.failure = failure
+            close()
+            let hasExchange = if case .given = body { true } else { false }
+            body = .failed(failure, hasExchange: hasExchange)
+        }
+
+        /// The connection takes no other request.
+        mutating func close() {
+            if sequel == .nextHead { sequel = .close }
+        }
+
+        /// The exchange is gone: what is left of the body is dropped.
+        mutating func letGo() {
+            switch body {
+            case .given: body = .dropped(budget: ConnectionMachine.maxDiscarded)
+            case .failed(let failure, _): body = .failed(failure, hasExchange: false)
+            case .dropped, .complete: break
+            }
         }
     }
 
     /// What is left to do once the last answer is complete.
     struct Lingering {
+        /// How far the writing side has come.
+        enum Output {
+            /// Answers are still being sent. `closesConnection` where the connection has no request, so that it is
+            /// closed with them, without waiting for the client.
+            case sending(closesConnection: Bool)
+            /// The writing side is to be closed, once the client's moment to close its own is set.
+            case shutting(isArmed: Bool)
+            /// The client has to close its side now.
+            case shut
+        }
+
         var discardBudget = ConnectionMachine.maxLingering
-        var isOutputClosed = false
+        var output: Output
         /// Whether the client has sent all of its last request.
         var isInputComplete: Bool
-        /// Whether the connection is closed with its output, without waiting for the client: it has no request.
-        var closesWithOutput = false
+        /// Whether the client has closed its side.
+        var isInputClosed: Bool
+
+        /// Whether the last byte has been sent.
+        var isOutputSent: Bool {
+            if case .sending = output { false } else { true }
+        }
     }
 
     /// What the bytes of the connection are at the moment.
     enum State {
-        /// Between two requests, or inside a head; `isTimed` where the time limit of the head that has begun is set.
-        case head(isTimed: Bool)
+        case head(Head)
         case request(Request)
         /// The bytes belong to a ``Tunnel``.
         case tunnel
         /// The last answer is being sent. Bytes that arrive are dropped until the client has closed: closing earlier
         /// would reset the connection and destroy the answer.
         case lingering(Lingering)
-        /// The connection is closed, or will be by the action that is due.
-        case closed
-    }
-
-    /// The head of the request of an HTTP/2 stream, which has come apart from its bytes. It is kept elsewhere, since
-    /// every idle connection would have room for it.
-    enum StreamHead {
-        case none
-        indirect case waiting(RequestHead)
-    }
-
-    /// How far the request of an HTTP/2 stream has come.
-    enum StreamInput {
-        case open
-        /// It is complete, or malformed by its trailers.
-        case ended(fault: WireError?)
-    }
-
-    /// What is due before anything that the state asks for.
-    enum Due {
-        case nothing
-        case arm(Timer)
-        /// Close the writing side, once the client's moment to close its own is set.
-        case closeOutput(isArmed: Bool)
-        case close
+        /// The connection is closed; `isTold` once the action for that has been given.
+        case closed(isTold: Bool)
     }
 
     /// The most bytes that are read of a body without an exchange.
@@ -194,22 +251,14 @@ struct ConnectionMachine {
 
     /// Whether this is a stream of HTTP/2.
     let isStream: Bool
-    var state = State.head(isTimed: false)
+    var state = State.head(Head())
     var scanner: HeadScanner
     /// The bytes that have arrived and were not taken yet.
     var inbound = ByteBuffer()
     /// How the bytes of the current request's body are told; set anew with each request.
-    var body = BodySource.stream
-    /// The head of an HTTP/2 stream's request, until it is dispatched.
-    var streamHead = StreamHead.none
-    var streamInput = StreamInput.open
-    /// Whether the client has closed its side.
-    var isInputClosed = false
-    /// Whether the gateway is stopping.
-    var isDraining = false
-    /// Whether a request has been begun.
-    var hasBegun = false
-    var due = Due.nothing
+    var source = BodySource.stream(.open)
+    /// The time limit that is to be set next.
+    var timer: Timer?
 
     /// - Parameter isStream: whether this is a stream of HTTP/2, which carries one request whose head and body come
     ///   separately.

@@ -44,9 +44,7 @@ extension EdgeConnection: ResponseWriter {
     /// write. Ignored where an answer has begun.
     package func startResponse(_ head: consuming AnswerHead, framing: ResponseFraming) {
         guard context != nil else { return }
-        // Before the connection itself is told: its client learns with this answer that it is the last.
-        if loop.isDraining { machine.closeAfterAnswer() }
-        guard let terms = machine.startAnswer(framing) else { return }
+        guard let terms = machine.startAnswer(framing, isStopping: loop.isDraining) else { return }
         record.answered(head.status)
         if let stream {
             stream.start(head, more: answerFields, terms)
@@ -146,7 +144,7 @@ extension EdgeConnection: ResponseWriter {
     /// A tunnel that can't be opened any more is told that its client has gone. It is ended at once where the gateway
     /// stops, or where its route has gone during the handshake.
     package func switchProtocols(_ head: AnswerHead, first: ByteBuffer?, to tunnel: any Tunnel) {
-        guard let context, let early = machine.switchProtocols() else { return tunnel.clientGone() }
+        guard let context, let (early, isDraining) = machine.switchProtocols() else { return tunnel.clientGone() }
         exchange = nil
         self.tunnel = tunnel
         beginTunnelRecord()
@@ -161,7 +159,7 @@ extension EdgeConnection: ResponseWriter {
             tunnel.received(early)
             tunnel.receivedAll()
         }
-        if machine.mustDrain, !machine.isClosed { tunnel.drain() }
+        if isDraining, !machine.isClosed { tunnel.drain() }
         // The configuration may have changed while the handshake was answered.
         if let current = loop.snapshot, current !== snapshot {
             endTunnel(unless: { current.services.routes.contains($0) })

@@ -224,7 +224,7 @@ final class ToolExchange: Exchange, LeaseHolder, DeadlineHolder, LastingExchange
     }
 
     private func listen(_ permit: Permit, after: Int64?, _ era: ToolEra) {
-        if connection.machine.mustDrain { return gatewayStops() }
+        if connection.machine.isDraining { return gatewayStops() }
         let runtime = connection.services.runtime
         let loop = connection.eventLoop
         let me = NIOLoopBound(self, eventLoop: loop)
