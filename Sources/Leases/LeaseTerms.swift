@@ -42,6 +42,18 @@ package struct LeaseTerms: Sendable {
     /// The terms of a lease that nothing ends.
     package init() {}
 
+    /// The same without what ends a lease by its age or by its session: the end of the session is a revocation only
+    /// where it ends the token's family as well.
+    package var endedByRevocationAlone: LeaseTerms {
+        var terms = self
+        terms.sessionID = nil
+        terms.expiresAt = nil
+        terms.endsAt = .max
+        terms.account = nil
+        terms.allow = nil
+        return terms
+    }
+
     /// The next time at which it may expire.
     package var due: Int64 { min(expiresAt ?? .max, endsAt, sessionEndsAt) }
 

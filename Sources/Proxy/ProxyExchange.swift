@@ -59,7 +59,6 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
     private let log: UpstreamLog
     let terms: Terms
     private let isChunked: Bool
-    let isHead: Bool
     let deadline: ConnectionDeadline
 
     var machine: ProxyMachine
@@ -87,13 +86,12 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         self.log = log
         self.terms = terms
         self.isChunked = request.framing == .chunked
-        self.isHead = request.knownMethod == .head
         self.deadline = writer.exchangeDeadline
         self.revocationsBefore = leases.revocationCount
         self.machine = ProxyMachine(
             ProxyMachine.Terms(
                 framing: request.framing, method: request.knownMethod, maxBody: terms.maxBody,
-                isLeased: terms.isLeased, isJudged: terms.judge != nil))
+                isLeased: terms.isLeased, isJudged: terms.judge != nil, takesAnyBytes: writer.takesAnyBytes))
     }
 
     // MARK: Events
@@ -217,8 +215,9 @@ package final class ProxyExchange: Exchange, LeaseHolder, DeadlineHolder, Upstre
         case .pauseBody: writer.pauseBody()
         case .resumeBody: writer.resumeBody()
         case .sendInterim(let head): sendInterim(head)
+        case .answered(let status): answered(status)
         case .judgeAnswer(let head): judge(head)
-        case .startAnswer(let head): startAnswer(head)
+        case .startAnswer(let head, let keepsLength): startAnswer(head, keepsLength: keepsLength)
         case .sendAnswer(let part):
             deadline.arm(after: terms.timeout)
             writer.sendBody(part)

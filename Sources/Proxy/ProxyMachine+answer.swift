@@ -9,10 +9,8 @@ extension ProxyMachine {
         case .interim(let head): return .sendInterim(head)
         case .start(let head):
             flow.expects(isStream: terms.isLeased || ResponseFilter.isEventStream(head))
-            // A stream's lease is looked at first.
-            guard terms.isJudged || flow.isStream else { return startAnswer(head) }
-            phase = .judging(head)
-            return .judgeAnswer(head)
+            phase = .answered(head)
+            return .answered(status: head.status)
         case .part(let part):
             flow.passedPart()
             return .sendAnswer(part)
@@ -28,9 +26,30 @@ extension ProxyMachine {
         return next(clientTakes: clientTakes, upstreamTakes: true)
     }
 
+    /// What happens with a final head: it is passed on, judged first, or refused. A stream is judged in any case, since
+    /// its lease is.
+    mutating func next(of head: ResponseHead, _ clientTakes: Bool, _ upstreamTakes: Bool) -> Action? {
+        guard terms.takesAnyBytes || ResponseFilter.isText(head) else {
+            fail(Problem(.upstreamUnavailable, reason: "upstream_answer_not_utf8"))
+            return next(clientTakes: clientTakes, upstreamTakes: upstreamTakes)
+        }
+        if flow.isStream {
+            phase = .leased(head)
+            return .takeLease
+        }
+        guard terms.isJudged else { return startAnswer(head) }
+        phase = .judging(head)
+        return .judgeAnswer(head)
+    }
+
     mutating func startAnswer(_ head: ResponseHead) -> Action {
+        phase = .running
         flow.started()
-        return .startAnswer(head)
+        // Of the answers without a body, only those to HEAD and 304 may say how long it would be (RFC 9110 section
+        // 8.6).
+        let keepsLength =
+            head.framing == .none && head.status != 204 && (terms.method == .head || head.status == 304)
+        return .startAnswer(head, keepsLength: keepsLength)
     }
 
     /// The action that is due while no more of an unfinished answer can be passed on.

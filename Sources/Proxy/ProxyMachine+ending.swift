@@ -25,7 +25,7 @@ extension ProxyMachine {
         switch phase {
         case .cut, .settled(.cut): phase = .settled(.abort)
         case .ending(.cut): phase = .ending(.abort)
-        case .created, .running, .judging, .judged, .ending, .settled, .over: break
+        case .created, .running, .answered, .leased, .judging, .judged, .ending, .settled, .over: break
         }
         attempt.letGo()
     }

@@ -23,6 +23,8 @@ struct ProxyMachine {
         var isLeased: Bool
         /// Whether the head of the answer is judged before it is passed on.
         var isJudged = false
+        /// Whether field values for the client may be any bytes; over HTTP/2 they have to be text.
+        var takesAnyBytes = true
     }
 
     /// What the exchange has to do. Each action is asked for once, in the order in which it has to be done.
@@ -35,10 +37,13 @@ struct ProxyMachine {
         case resumeBody
         /// Pass on a 1xx answer other than 101.
         case sendInterim(ResponseHead)
+        /// The head of the final answer has arrived. Tell ``admissionEnded(_:)`` where what admitted the request is
+        /// over: no part of the answer is passed on then.
+        case answered(status: Int)
         /// Judge the head, and tell the result with ``answerJudged(_:)``.
         case judgeAnswer(ResponseHead)
-        /// Pass on the head of the final answer.
-        case startAnswer(ResponseHead)
+        /// Pass on the head of the final answer, without `Content-Length` unless `keepsLength`.
+        case startAnswer(ResponseHead, keepsLength: Bool)
         /// Pass on a part of the body, at most 64 KiB.
         case sendAnswer(ByteBuffer)
         /// Send what was passed on: there is no more of it now.
@@ -62,6 +67,10 @@ struct ProxyMachine {
     enum Phase {
         case created
         case running
+        /// The head of the final answer has arrived.
+        indirect case answered(ResponseHead)
+        /// A stream's lease has been asked for, which is looked at first; the head is to be judged.
+        indirect case leased(ResponseHead)
         /// The answer's head is being judged.
         indirect case judging(ResponseHead)
         /// It was judged and may be passed on.
@@ -160,9 +169,6 @@ struct ProxyMachine {
     /// The client has gone, or its message is malformed.
     mutating func clientGone() { end(.gone) }
 
-    /// The answer's head can't be sent to this client. No part of the answer has been passed on.
-    mutating func cannotPassOn(reason: String) { fail(Problem(.upstreamUnavailable, reason: reason)) }
-
     /// The credentials that admitted the request ended while the upstream was preparing its answer. No part of the
     /// answer has been passed on.
     mutating func admissionEnded(_ refusal: Problem) { fail(refusal) }
@@ -218,7 +224,8 @@ struct ProxyMachine {
     func wantsUpstreamBytes(clientTakes: Bool) -> Bool {
         switch phase {
         case .judging: false
-        case .running, .judged: !attempt.answer.hasStarted || (clientTakes && !attempt.answer.holdsPart)
+        case .running, .answered, .leased, .judged:
+            !attempt.answer.hasStarted || (clientTakes && !attempt.answer.holdsPart)
         case .created, .ending, .settled, .cut, .over: true
         }
     }
@@ -226,7 +233,7 @@ struct ProxyMachine {
     /// Whether the exchange has begun and no ending has been decided.
     private var isRunning: Bool {
         switch phase {
-        case .running, .judging, .judged: true
+        case .running, .answered, .leased, .judging, .judged: true
         case .created, .ending, .settled, .cut, .over: false
         }
     }
@@ -234,7 +241,7 @@ struct ProxyMachine {
     /// Whether an ending has been decided.
     var hasEnded: Bool {
         switch phase {
-        case .created, .running, .judging, .judged: false
+        case .created, .running, .answered, .leased, .judging, .judged: false
         case .ending, .settled, .cut, .over: true
         }
     }
@@ -263,10 +270,13 @@ struct ProxyMachine {
         case .running:
             if let action = nextOfBodyFlow(upstreamTakes) { return action }
             return attempt.isConnecting ? nil : nextOfAnswer(clientTakes)
+        case .answered(let head): return next(of: head, clientTakes, upstreamTakes)
+        case .leased(let head):
+            phase = .judging(head)
+            return .judgeAnswer(head)
         case .judging: return nextOfBodyFlow(upstreamTakes)
         case .judged(let head):
             if let action = nextOfBodyFlow(upstreamTakes) { return action }
-            phase = .running
             return startAnswer(head)
         case .ending(let ending):
             phase = .settled(ending)

@@ -37,6 +37,7 @@ extension ProxySimulation {
             // A connection hands over what it has at once, in the middle of this action.
             while !isPaused, !unsent.isEmpty || !hasSentEnd, chance(2) { sendSome() }
         case .sendInterim: if answerStarted != nil { fault("an interim answer within the answer") }
+        case .answered: if answerStarted != nil { fault("answered within the answer") }
         case .judgeAnswer: machine.answerJudged(nil)
         case .startAnswer:
             if answerStarted != nil { fault("two answers") }
