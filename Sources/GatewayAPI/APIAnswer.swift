@@ -20,6 +20,21 @@ package struct APIAnswer: Sendable {
         APIAnswer(body: JSONValue.object(object).serializedBytes())
     }
 
+    /// An answer with status 201 and a JSON object. For something new that has no address of its own.
+    static func created(_ object: JSONObject) -> APIAnswer {
+        var answer = json(object)
+        answer.status = .created
+        return answer
+    }
+
+    /// 303: a browser goes on with a GET, whatever it sent here. The address that it was at may have a code in it, so it
+    /// is not told.
+    static func redirect(to location: String) -> APIAnswer {
+        APIAnswer(
+            status: .seeOther, contentType: nil,
+            headers: [("Location", location), ("Referrer-Policy", "no-referrer")])
+    }
+
     /// An answer with status 204. For a change that leaves nothing to tell.
     static var noContent: APIAnswer { APIAnswer(status: .noContent, contentType: nil) }
 }

@@ -74,14 +74,14 @@ extension APIResponder {
         let response = try await AuditContext.$request.withValue(audited) {
             try await RefusalNote.$current.withValue(note) { try await respond(to: request, context: context) }
         }
-        let collector = BodyCollector()
-        try await response.body.write(collector)
+        let written = WrittenBody()
+        try await response.body.write(written)
         return APIReply(
             status: response.status.code,
             fields: response.headers.filter { !Self.isWrittenByConnection($0.name) }.map {
                 ($0.name.rawName, $0.value)
             },
-            body: Array(collector.buffer.readableBytesView), problem: note.problem, subject: audited.subject)
+            body: Array(written.buffer.readableBytesView), problem: note.problem, subject: audited.subject)
     }
 
     /// The fields that Hummingbird sets and the edge writes anew for the connection that the answer goes over.
@@ -91,17 +91,10 @@ extension APIResponder {
     }
 }
 
-/// Collects a response body. The router's bodies are small.
-private final class BodyCollector: ResponseBodyWriter {
-    private let bytes = CollectedBytes()
-
-    var buffer: ByteBuffer { bytes.buffer }
-
-    func write(_ part: ByteBuffer) async throws { bytes.append(part) }
-    consuming func finish(_ trailers: HTTPFields?) async throws {}
-}
-
-private final class CollectedBytes {
+/// The body of the router's answer, written into memory. The bodies of the API are small.
+private final class WrittenBody: ResponseBodyWriter {
     private(set) var buffer = ByteBuffer()
-    func append(_ part: ByteBuffer) { buffer.writeImmutableBuffer(part) }
+
+    func write(_ part: ByteBuffer) async throws { buffer.writeImmutableBuffer(part) }
+    consuming func finish(_ trailers: HTTPFields?) async throws {}
 }

@@ -51,10 +51,18 @@ package struct APIResponder: HTTPResponder {
     package static let pathsWithResource: [String] = paths + rootPaths
 
     /// Whether an endpoint takes form data and not JSON. Those of OAuth, but for the registration of clients, which
-    /// takes JSON (RFC 7591 section 3.1). A body of the other type is answered with 415 by the edge.
+    /// takes JSON (RFC 7591 section 3.1), and that of providers' logouts. A body of the other type is answered with 415
+    /// by the edge.
     package static func takesForm(_ path: String) -> Bool {
-        RefusalForm(path: path) == .oauth && path != RegistrationRoute.path && path != RegistrationRoute.rootPath
+        switch RefusalForm(path: path) {
+        case .oauth: path != RegistrationRoute.path && path != RegistrationRoute.rootPath
+        case .problemWithError: true
+        case .problem, .page: false
+        }
     }
+
+    /// Whether there is an endpoint that takes a POST at this path, with the present configuration.
+    package func takesPost(at path: String) -> Bool { table.refusal(of: .post, path: path) == nil }
 
     /// The code of the refusal of a body that is not read. A provider that announces a logout gets 400 for whatever is
     /// wrong (OpenID Connect Back-Channel Logout 1.0 §2.8).
@@ -124,7 +132,7 @@ private func answer(
 ) async -> Response {
     let call = APICall(services: services, request: request, context: context)
     do {
-        let answer = try await route.handler(call)
+        let answer = try await route.answer(call)
         return response(answer, call)
     } catch {
         let problem = Problem.from(error)

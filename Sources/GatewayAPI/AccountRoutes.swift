@@ -10,15 +10,17 @@ import StateSurface
 enum AccountRoutes {
     /// Named, since ``APIResponder`` leaves it out while registration or passwords are off.
     static let registerPath = "/api/auth/register"
-    static let all = [APIRoute(.post, registerPath, register)]
+    static let all = [
+        APIRoute(
+            .post, registerPath,
+            APITerms(body: [.required("email"), .required("password"), .string("tenant_id")], store: true), register)
+    ]
 
     /// Makes an account and answers with its id and tenant; the caller is not signed in. 409 where the e-mail is taken.
-    private static func register(_ call: APICall) async throws -> APIAnswer {
-        let body = try SecurityBody(call.facts.body, allowing: ["email", "password", "tenant_id"])
-        let email = try body.required("email")
-        let password = try body.required("password")
-        let tenantID = try body.string("tenant_id")
-        try call.services.requireStore()
+    private static func register(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let email = try proven.body.required("email")
+        let password = try proven.body.required("password")
+        let tenantID = try proven.body.string("tenant_id")
         let accounts = call.services.configuration.accounts
         let account = try await call.services.signIn.register(
             email: email, password: password, tenantID: tenantID, clientAddress: call.facts.clientAddress,

@@ -22,15 +22,15 @@ enum AuthorizeRoutes {
     private static let signInPage = "/.gatehouse/sign-in"
 
     static let all = [
-        APIRoute(.get, path, authorize), APIRoute(.post, path, decide),
-        APIRoute(.get, rootPath, authorize),
+        APIRoute(.get, path, .ofOAuth, authorize), APIRoute(.post, path, .ofOAuth, decide),
+        APIRoute(.get, rootPath, .ofOAuth, authorize),
     ]
 
     /// The request of a client: a redirect back to it, a page that asks the person, or the way to sign in first.
     ///
     /// Client and redirect URI are judged first. Until both are known to be right, no fault is sent to any address (RFC
     /// 6749 section 4.1.2.1).
-    private static func authorize(_ call: APICall) async throws -> APIAnswer {
+    private static func authorize(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         try await page(call) {
             let parameters = try AuthorizationParameters(query: call.facts.query ?? "")
             let agents = call.services.agents
@@ -54,19 +54,19 @@ enum AuthorizeRoutes {
                 guard let session else { return signIn(call, call.facts.query, request.resource) }
                 try call.services.requireStore()
                 switch try await agents.authorize(request, client: client, session: session) {
-                case .redirect(let location): return redirect(location)
+                case .redirect(let location): return .redirect(to: location)
                 case .ask(let question): return AgentPages.consent(question, action: path)
                 }
             } catch let fault as OAuthFault {
-                return redirect(
-                    AuthorizationRedirect.location(uri, fault: fault, state: parameters.state, issuer: issuer))
+                return .redirect(
+                    to: AuthorizationRedirect.location(uri, fault: fault, state: parameters.state, issuer: issuer))
             }
         }
     }
 
     /// The answer of the person, from the form of the page. One who has signed out meanwhile signs in and is asked
     /// again.
-    private static func decide(_ call: APICall) async throws -> APIAnswer {
+    private static func decide(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         try await page(call) {
             let form = try FormBody(call.facts.body)
             let decision = ConsentDecision(
@@ -84,8 +84,8 @@ enum AuthorizeRoutes {
                 }
                 return signIn(call, asked.query, agents.resource(asked.resource))
             }
-            return redirect(
-                try await agents.decide(decision, session: session, address: call.facts.clientAddress))
+            return .redirect(
+                to: try await agents.decide(decision, session: session, address: call.facts.clientAddress))
         }
     }
 
@@ -102,13 +102,7 @@ enum AuthorizeRoutes {
         let page = route?.loginURL ?? signInPage
         let request = path + (query.map { "?" + $0 } ?? "")
         let separator = page.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
-        return redirect(page + separator + "return_to=" + FormText.encode(request))
-    }
-
-    private static func redirect(_ location: String) -> APIAnswer {
-        APIAnswer(
-            status: .seeOther, contentType: nil,
-            headers: [("Location", location), ("Referrer-Policy", "no-referrer")])
+        return .redirect(to: page + separator + "return_to=" + FormText.encode(request))
     }
 
     /// Answers faults that have no redirect with a page.

@@ -8,18 +8,14 @@ import SignIn
 /// another issuer, by a newer token of the same issuer and subject. Answers 204 and issues no token. Sockets that rest
 /// on the gateway's own tokens need no such call: a refresh extends them.
 enum ExtendRoute {
-    static let all = [APIRoute(.post, "/api/session/{id}/extend", extend)]
+    static let all = [
+        APIRoute(
+            .post, "/api/session/{id}/extend",
+            APITerms(path: .session, credential: .foreignToken, body: [], store: true, session: .owned), extend)
+    ]
 
-    private static func extend(_ call: APICall) async throws -> APIAnswer {
-        try call.requireShape(call.pathID, .sessionID)
-        guard let token = call.bearerToken else { throw Problem(.credentialsMissing) }
-        try call.requireShape(token, .accessToken)
-        _ = try SecurityBody(call.facts.body, allowing: [])
-        try call.services.requireStore()
-        let securityGuard = call.services.securityGuard
-        let principal = try await securityGuard.foreignTokens.identify(Array(token.utf8), resource: nil)
-        let permit = try await call.permit(sessionID: call.pathID, for: principal)
-        try await call.services.signIn.extend(sessionID: permit.sessionID, by: principal)
+    private static func extend(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        try await call.services.signIn.extend(sessionID: proven.permit().sessionID, by: proven.caller())
         return .noContent
     }
 }

@@ -8,16 +8,12 @@ import SecurityGuard
 /// `Authorization` and a session id in `Session-Id`; both are needed. The answer waits until the intent has been
 /// carried out.
 enum IntentRoute {
-    static let route = APIRoute(.post, "/api/intent", run)
+    /// The body is an intent, which the Runtime reads.
+    static let route = APIRoute(
+        .post, "/api/intent", APITerms(credential: .token, store: true, session: .ownedInField), run)
 
-    private static func run(_ call: APICall) async throws -> APIAnswer {
-        guard let token = call.bearerToken, let sessionID = call.facts.sessionID else {
-            throw Problem(.credentialsMissing)
-        }
-        let principal = try call.judge(token)
-        try call.services.requireStore()
-        let permit = try await call.permit(sessionID: sessionID, for: principal)
-        let event = try await call.services.runtime.execute(permit: permit, intentJSON: call.facts.body)
+    private static func run(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let event = try await call.services.runtime.execute(permit: proven.permit(), intentJSON: call.facts.body)
         return APIAnswer(body: Array(event.utf8))
     }
 }

@@ -10,24 +10,24 @@ import StateSurface
 /// `POST /api/auth/login`: signs in with a password or with a token of another issuer, and answers with a family of
 /// tokens and an authenticated session.
 enum LoginRoute {
-    static let route = APIRoute(.post, "/api/auth/login", login)
-
     /// The body is judged whole before the store or a password hash is asked, so a request that can't be right costs
-    /// little. With the secret of a live session in the request, that session is the one signed in to; without one, a
-    /// new session begins.
-    private static func login(_ call: APICall) async throws -> APIAnswer {
-        let body = try SecurityBody(
-            call.facts.body,
-            allowing: [
-                "email", "password", "subject_token", "provider", "tenant_id", "session_id", "deliver",
-            ])
+    /// little.
+    static let route = APIRoute(
+        .post, "/api/auth/login", APITerms(body: members, rule: requireMethod, store: true), login)
+
+    private static let members: [BodyMember] = [
+        .deliver, .credential("subject_token", .accessToken), .string("provider"), .string("email"),
+        .string("password"), .string("tenant_id"), .credential("session_id", .sessionID),
+    ]
+
+    /// With the secret of a live session in the request, that session is the one signed in to; without one, a new
+    /// session begins.
+    private static func login(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let body = proven.body
         let wantsBody = try body.wantsBodyDelivery()
         let method = try method(body, call)
         let tenantID = try body.string("tenant_id")
         let named = try body.string("session_id")
-        if let named { try call.requireShape(named, .sessionID) }
-        try call.services.requireStore()
-
         let target = try await target(call, named: named)
         do {
             let proved = try await prove(method, tenantID: tenantID, call)
@@ -67,6 +67,11 @@ enum LoginRoute {
         }
     }
 
+    /// The members have to say how the caller proves who they are, in one way.
+    private static func requireMethod(_ body: SecurityBody, _ call: APICall) throws(Problem) {
+        _ = try method(body, call)
+    }
+
     /// How the caller proves who they are, from the members of the body.
     ///
     /// - Throws: `not_found` for a password where passwords are off; `invalid_request` for two ways at once, or for a
@@ -86,7 +91,6 @@ enum LoginRoute {
             throw Problem(
                 .invalidRequest, detail: "Give 'email' and 'password', or 'subject_token'.", reason: "two_methods")
         }
-        try call.requireShape(token, .accessToken)
         return .token(token, provider: try body.string("provider"))
     }
 

@@ -13,14 +13,17 @@ import StateSurface
 /// `end_session_url` where `"provider":true` asks for it and the provider of the sign-in has such an address (OpenID
 /// Connect RP-Initiated Logout 1.0 §2).
 enum LogoutRoute {
-    static let route = APIRoute(.post, "/api/auth/logout", logOut)
+    /// As with the end of a session, the store alone says whether it can be written.
+    static let route = APIRoute(
+        .post, "/api/auth/logout",
+        APITerms(
+            credential: .tokenForLogout, body: [.bool("provider"), .credential("refresh_token", .refreshToken)],
+            bodyFirst: true), logOut)
 
-    private static func logOut(_ call: APICall) async throws -> APIAnswer {
-        let body = try SecurityBody(call.facts.body, allowing: ["refresh_token", "provider"])
-        let asksProvider = try body.bool("provider") ?? false
-        let member = try body.string("refresh_token")
-        if let member { try call.requireShape(member, .refreshToken) }
-        let principal = try judgeToken(call)
+    private static func logOut(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let asksProvider = try proven.body.bool("provider") ?? false
+        let member = try proven.body.string("refresh_token")
+        let principal = proven.principal
         let secret = try await call.presentedSecret()
         let provider = asksProvider ? try await self.provider(call, principal, secret, member) : nil
         let done = try await call.services.signIn.logOut(
@@ -51,16 +54,6 @@ enum LogoutRoute {
             if let name = try await services.signIn.provider(ofFamily: family) { return services.providers[name] }
         }
         return nil
-    }
-
-    /// The owner of the access token. A token that is valid except for its `exp` is enough for a logout.
-    private static func judgeToken(_ call: APICall) throws(Problem) -> Principal? {
-        guard let token = call.bearerToken else { return nil }
-        try call.requireShape(token, .accessToken)
-        guard let principal = call.services.securityGuard.proofForLogout(token: Array(token.utf8)) else {
-            throw Problem(.invalidToken, reason: "no_logout_proof")
-        }
-        return principal
     }
 
     /// Clears the cookies of a browser, and those that the request has sent; any other client gets none.

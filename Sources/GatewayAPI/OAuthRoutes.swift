@@ -16,13 +16,13 @@ enum OAuthRoutes {
     static let revocationPath = "/oauth2/revoke"
 
     static let all = [
-        APIRoute(.post, tokenPath, token),
-        APIRoute(.post, introspectionPath, introspect),
-        APIRoute(.post, revocationPath, revoke),
+        APIRoute(.post, tokenPath, .ofOAuth, token),
+        APIRoute(.post, introspectionPath, .ofOAuth, introspect),
+        APIRoute(.post, revocationPath, .ofOAuth, revoke),
     ]
 
     /// `{"active":false}` for a token that is not valid, or that this client may not ask about (RFC 7662 section 2.2).
-    private static func introspect(_ call: APICall) async throws -> APIAnswer {
+    private static func introspect(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.require(call, form)
         let token = try form.required("token")
@@ -30,7 +30,7 @@ enum OAuthRoutes {
     }
 
     /// Revokes a token. The answer is 200 also for a token that has ended, is unknown, or belongs to another client.
-    private static func revoke(_ call: APICall) async throws -> APIAnswer {
+    private static func revoke(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body)
         let client = try await OAuthClient.requireAny(call, form)
         let token = try form.required("token")
@@ -42,7 +42,7 @@ enum OAuthRoutes {
 
     /// Authenticates the client before it looks at the grant. A request that names no client counts as one of the
     /// gateway's own client. `resource` may repeat (RFC 8707 section 2.2), so each grant says what becomes of it.
-    private static func token(_ call: APICall) async throws -> APIAnswer {
+    private static func token(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         let form = try FormBody(call.facts.body, repeatable: "resource")
         let client = try await OAuthClient.authenticate(call, form)
         switch try form.required("grant_type") {
@@ -69,11 +69,7 @@ enum OAuthRoutes {
             code: try form.required("code"), clientID: client.clientID, redirectURI: form["redirect_uri"],
             verifier: form["code_verifier"], resource: try form.single("resource"))
         try call.services.requireStore()
-        let tokens = try await call.services.agents.redeem(exchange)
-        var answer = TokenAnswer.members(of: tokens)
-        if let next = tokens.refreshToken { answer["refresh_token"] = .string(next) }
-        answer["scope"] = .string(Scope.text(tokens.principal.scope))
-        return .json(answer)
+        return answer(try await call.services.agents.redeem(exchange))
     }
 
     /// A token of the client itself, without a user and without a refresh token (RFC 6749 section 4.4).
@@ -116,9 +112,14 @@ enum OAuthRoutes {
         } catch let fault as SignInFault where fault.code == .invalidGrant {
             throw OAuthFault(.invalidGrant, "The refresh token is not accepted.", reason: fault.reason)
         }
-        var answer = TokenAnswer.members(of: refreshed.tokens)
-        if let next = refreshed.tokens.refreshToken { answer["refresh_token"] = .string(next) }
-        answer["scope"] = .string(Scope.text(refreshed.tokens.principal.scope))
+        return answer(refreshed.tokens)
+    }
+
+    /// Tokens of a family, with their scope (RFC 6749 section 5.1).
+    private static func answer(_ tokens: IssuedTokens) -> APIAnswer {
+        var answer = TokenAnswer.members(of: tokens)
+        if let next = tokens.refreshToken { answer["refresh_token"] = .string(next) }
+        answer["scope"] = .string(Scope.text(tokens.principal.scope))
         return .json(answer)
     }
 

@@ -1,9 +1,8 @@
 import Answers
-import Encodings
 import Runtime
 import SecurityGuard
 
-/// A session that the path names, and the credential that opened it. Made by ``APICall/openNamedSession()`` alone.
+/// A session that the path names, and the credential that opened it. Made by ``APICall/openNamedSession(by:)`` alone.
 package struct OpenedSession: Sendable {
     /// The session, as it was when ``proof`` opened it.
     package let session: SessionSnapshot
@@ -13,17 +12,38 @@ package struct OpenedSession: Sendable {
     let byCookie: Bool
 }
 
+/// The live session of a request's secret. Made by ``APICall/openPresentedSession()`` alone.
+package struct SessionOfSecret: Sendable {
+    /// The session, as it was when it was looked up.
+    let session: SessionSnapshot
+    /// The secret.
+    let secret: PresentedSecret
+    /// The secret's hash.
+    let hash: [UInt8]
+}
+
 extension APICall {
+    /// The live session of the presented secret.
+    ///
+    /// - Throws: `credentials_missing` without a secret that counts; `session_mismatch`, or `session_ended` and
+    ///   `session_expired` to the last secret of a session.
+    func openPresentedSession() async throws -> SessionOfSecret {
+        let secret = try await presentedSecret()
+        guard secret.counts else { throw Problem(.credentialsMissing) }
+        guard let session = secret.session, let hash = secret.hash else {
+            throw Problem(try await fault(ofUnusable: secret))
+        }
+        return SessionOfSecret(session: session, secret: secret, hash: hash)
+    }
+
     /// The session of `{id}`, opened by its current secret or its owner's token.
     ///
     /// Without a credential the session is not looked up. With one that doesn't open it, the answer is the same for an
     /// unknown session, for one of another user, and for an old secret.
     ///
-    /// - Throws: `credentials_missing`, `credentials_swapped`, `session_mismatch`; `session_ended` and
-    ///   `session_expired` to the owner alone.
-    func openNamedSession() async throws -> OpenedSession {
-        try requireShape(pathID, .sessionID)
-        let principal = try principalIfAny()
+    /// - Parameter principal: the owner of the request's token, if it has one.
+    /// - Throws: `credentials_missing`, `session_mismatch`; `session_ended` and `session_expired` to the owner alone.
+    func openNamedSession(by principal: Principal?) async throws -> OpenedSession {
         let secret = try await presentedSecret()
         guard principal != nil || secret.carrier != nil else { throw Problem(.credentialsMissing) }
 
@@ -83,17 +103,5 @@ extension APICall {
             return permit
         case .failure: throw Problem(.sessionMismatch)
         }
-    }
-
-    /// Refuses a body that names another user or tenant than the token.
-    ///
-    /// - Throws: `identity_mismatch`. Members that are absent are not compared.
-    func requireIdentity(of principal: Principal, in body: SecurityBody) throws(Problem) {
-        let user = try body.string("user_id")
-        let tenant = try body.string("tenant_id")
-        let isSame =
-            (user?.hasSameBytes(as: principal.subject) ?? true)
-            && (tenant?.hasSameBytes(as: principal.tenantID) ?? true)
-        guard isSame else { throw Problem(.identityMismatch) }
     }
 }

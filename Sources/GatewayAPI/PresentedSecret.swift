@@ -1,60 +1,9 @@
 import Answers
-import Encodings
 import Runtime
-import SecurityGuard
 import SignIn
 
-/// How requests prove who the caller is and which session is theirs.
+/// Session secrets of requests: which one counts, and what it opens.
 extension APICall {
-    // MARK: Access tokens
-
-    /// The caller, from `Authorization`; refused when there is none.
-    ///
-    /// - Throws: `credentials_missing`; `invalid_token` or `token_expired`; `credentials_swapped`.
-    package func principal() throws(Problem) -> Principal {
-        guard let principal = try principalIfAny() else { throw Problem(.credentialsMissing) }
-        return principal
-    }
-
-    /// The caller, from `Authorization`; nil without a bearer token. A token that is present must be valid.
-    func principalIfAny() throws(Problem) -> Principal? {
-        guard let token = bearerToken else { return nil }
-        return try judge(token)
-    }
-
-    /// The token of `Authorization: Bearer`, if there is one.
-    var bearerToken: String? { facts.authorization.bearerToken }
-
-    /// Judges an access token from any carrier.
-    ///
-    /// - Throws: `invalid_token`, `token_expired`, `credentials_swapped`.
-    package func judge(_ token: String) throws(Problem) -> Principal {
-        try requireShape(token, .accessToken)
-        switch verdict(on: token) {
-        case .success(let principal): return principal
-        case .failure(let fault): throw Problem(fault)
-        }
-    }
-
-    /// The edge's verdict on the same token, unless it has been revoked since; else that of a full check.
-    private func verdict(on token: String) -> Result<Principal, TokenFault> {
-        if let verdict = facts.verdict, bearerToken?.hasSameBytes(as: token) == true {
-            guard case .success(let principal) = verdict, services.securityGuard.isRevoked(principal) else {
-                return verdict
-            }
-        }
-        return services.securityGuard.judge(token: Array(token.utf8))
-    }
-
-    /// Refuses a value that has the form of another kind of credential, before anything is looked up. The reason is
-    /// `wrong_kind` for every kind.
-    func requireShape(_ value: String, _ expected: CredentialShape) throws(Problem) {
-        guard CredentialShape(value.utf8).isSwapped(from: expected) else { return }
-        throw Problem(.credentialsSwapped, reason: "wrong_kind")
-    }
-
-    // MARK: Session secrets
-
     /// The session secret that counts: the header's, or a live cookie's.
     ///
     /// ``SessionSecretRule`` says which one that is. A cookie that is no longer valid is cleared and does not count, but

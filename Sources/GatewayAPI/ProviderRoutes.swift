@@ -18,17 +18,17 @@ enum ProviderRoutes {
     static let backchannelPrefix = "/api/auth/backchannel/"
 
     static let all = [
-        APIRoute(.get, "/api/auth/providers", list),
-        APIRoute(.get, "/api/auth/login/{provider}", begin),
-        APIRoute(.get, "/api/auth/callback/{provider}", finish),
-        APIRoute(.post, backchannelPrefix + "{provider}", logOut),
+        APIRoute(.get, "/api/auth/providers", .open, list),
+        APIRoute(.get, "/api/auth/login/{provider}", APITerms(path: .provider), begin),
+        APIRoute(.get, "/api/auth/callback/{provider}", APITerms(path: .provider, store: true), finish),
+        APIRoute(.post, backchannelPrefix + "{provider}", APITerms(path: .provider), logOut),
     ]
 
     // MARK: The list
 
     /// The names of the providers and where to sign in, for pages. It may be cached for a minute and says nothing of
     /// the caller.
-    private static func list(_ call: APICall) async throws -> APIAnswer {
+    private static func list(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         let providers = call.services.providers.all.map { provider -> JSONValue in
             let name = provider.configuration.name
             return .object([
@@ -43,22 +43,13 @@ enum ProviderRoutes {
         return answer
     }
 
-    /// The provider that the path names.
-    ///
-    /// - Throws: `not_found`, also for one that a reload has taken away.
-    private static func provider(_ call: APICall) throws(Problem) -> IdentityProvider {
-        guard let provider = call.services.providers[call.pathProvider] else {
-            throw Problem(.notFound, reason: "provider_unknown")
-        }
-        return provider
-    }
-
     // MARK: The way there
 
     /// 303 to the provider. Begins a session where the browser has none, since the callback is accepted only in the
     /// session that was sent to the provider.
-    private static func begin(_ call: APICall) async throws -> APIAnswer {
-        let provider = try provider(call)
+    private static func begin(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let provider = try proven.identityProvider()
+        // The query is judged before the store is asked for, as bodies are.
         let query = try LoginQuery(call.facts.query)
         try call.services.requireStore()
         let session = try await browserSession(call)
@@ -70,7 +61,7 @@ enum ProviderRoutes {
             throw Problem(.providerUnavailable, reason: fault.label)
         }
         try await call.services.providerMemory.keep(request.pending)
-        return redirect(to: request.location)
+        return .redirect(to: request.location)
     }
 
     /// The live session of the browser, or a new anonymous one.
@@ -94,9 +85,8 @@ enum ProviderRoutes {
 
     /// 303 to `return_to`, with `login_error` where the sign-in was refused. A `state` that is not of this session, or
     /// was used before, is a page with 400 instead: nothing that it says can be trusted.
-    private static func finish(_ call: APICall) async throws -> APIAnswer {
-        let provider = try provider(call)
-        try call.services.requireStore()
+    private static func finish(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let provider = try proven.identityProvider()
         let secret = try await call.presentedSecret()
         let session = secret.session.map {
             BrowserSession(sessionID: $0.id, epoch: $0.epoch, secret: secret.text)
@@ -109,21 +99,22 @@ enum ProviderRoutes {
         case .refused(let fault): throw Problem(.loginStateInvalid, reason: fault.rawValue)
         case .sentBack(let returnTo, let failure):
             note(call, provider, failure)
-            return redirect(to: returnTo.adding(failure.loginError))
-        case .identified(let identity, let returnTo):
-            if let error = try await signIn(call, provider, identity, secret) {
-                return redirect(to: returnTo.adding(error))
+            return .redirect(to: returnTo.adding(failure.loginError))
+        case .identified(let identity, let pending):
+            if let error = try await signIn(call, provider, identity, pending, secret) {
+                return .redirect(to: pending.returnTo.adding(error))
             }
             // Sockets and streams from before the sign-in are closed before it is answered.
             await call.services.leasesSettled()
-            return redirect(to: returnTo.withoutError)
+            return .redirect(to: pending.returnTo.withoutError)
         }
     }
 
     /// The sign-in itself, which is that of every method.
     /// - Returns: why it was refused; nil if the person is signed in, and has the cookies.
     private static func signIn(
-        _ call: APICall, _ provider: IdentityProvider, _ identity: ExternalIdentity, _ secret: PresentedSecret
+        _ call: APICall, _ provider: IdentityProvider, _ identity: ExternalIdentity, _ pending: PendingLogin,
+        _ secret: PresentedSecret
     ) async throws -> LoginError? {
         let services = call.services
         // The callback is judged by the session of this very secret, so both are there.
@@ -131,8 +122,8 @@ enum ProviderRoutes {
         noteGroups(call, provider, identity)
         do {
             let signedIn = try await services.signIn.signIn(
-                identity, of: provider.configuration, target: SignInTarget(session: session, secretHash: hash),
-                clientAddress: call.facts.clientAddress)
+                identity, of: provider.configuration, begunAt: pending.keptAt,
+                target: SignInTarget(session: session, secretHash: hash), clientAddress: call.facts.clientAddress)
             let issued = signedIn.session
             call.setSessionCookie(issued.secret.text, maxAge: call.secondsLeft(of: issued.session))
             if let refresh = signedIn.tokens.refreshToken {
@@ -149,8 +140,8 @@ enum ProviderRoutes {
     // MARK: The end that the provider announces
 
     /// OpenID Connect Back-Channel Logout 1.0 §2.5 to §2.8.
-    private static func logOut(_ call: APICall) async throws -> APIAnswer {
-        let provider = try provider(call)
+    private static func logOut(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let provider = try proven.identityProvider()
         let form = try FormBody(call.facts.body)
         let text = try form.required("logout_token")
         try call.services.requireStore()
@@ -167,13 +158,6 @@ enum ProviderRoutes {
     }
 
     // MARK: Helpers
-
-    /// 303: the browser goes on with a GET, whatever it sent here. The address that it was at has a code in it.
-    private static func redirect(to location: String) -> APIAnswer {
-        APIAnswer(
-            status: .seeOther, contentType: nil,
-            headers: [("Location", location), ("Referrer-Policy", "no-referrer")])
-    }
 
     private static func note(_ call: APICall, _ provider: IdentityProvider, _ failure: LoginFailure) {
         call.services.securityGuard.noteRefusedSignIn(

@@ -8,17 +8,17 @@ import SignIn
 /// `POST /api/auth/refresh`: exchanges a refresh token for the next pair of tokens. The token of the body counts before
 /// that of the cookie. Using one a second time ends its family (RFC 9700 section 4.14.2).
 enum RefreshRoute {
-    static let route = APIRoute(.post, "/api/auth/refresh", refresh)
+    static let route = APIRoute(
+        .post, "/api/auth/refresh",
+        APITerms(
+            credential: .refreshToken, body: [.deliver, .credential("refresh_token", .refreshToken)], bodyFirst: true,
+            store: true), refresh)
 
-    /// - Throws: `credentials_missing` without a token; `invalid_grant`, which clears a cookie with the same token.
-    private static func refresh(_ call: APICall) async throws -> APIAnswer {
-        let body = try SecurityBody(call.facts.body, allowing: ["refresh_token", "deliver"])
-        let wantsBody = try body.wantsBodyDelivery()
-        let member = try body.string("refresh_token")
-        if let member { try call.requireShape(member, .refreshToken) }
-        guard let token = member ?? call.facts.refreshCookie else { throw Problem(.credentialsMissing) }
-        try call.services.requireStore()
-
+    /// - Throws: `invalid_grant`, which clears a cookie with the same token.
+    private static func refresh(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
+        let wantsBody = try proven.body.wantsBodyDelivery()
+        let cameByCookie = try proven.body.string("refresh_token") == nil
+        let token = try proven.refreshToken()
         let refreshed: Refreshed
         do {
             refreshed = try await call.services.signIn.refresh(token)
@@ -26,7 +26,7 @@ enum RefreshRoute {
             if call.facts.refreshCookie?.hasSameBytes(as: token) == true { call.clearRefreshCookie() }
             throw fault
         }
-        return try await answer(call, refreshed, of: token, wantsBody: wantsBody, cameByCookie: member == nil)
+        return try await answer(call, refreshed, of: token, wantsBody: wantsBody, cameByCookie: cameByCookie)
     }
 
     private static func answer(

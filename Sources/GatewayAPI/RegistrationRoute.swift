@@ -10,12 +10,14 @@ enum RegistrationRoute {
     static let path = "/oauth2/register"
     /// The name under which clients look for it that don't read the metadata.
     static let rootPath = "/register"
-    static let all = [APIRoute(.post, path, register), APIRoute(.post, rootPath, register)]
+    static let all = [APIRoute(.post, path, terms, register), APIRoute(.post, rootPath, terms, register)]
+
+    /// The body is metadata of a client, whose unknown members are ignored (RFC 7591 section 2).
+    private static let terms = APITerms(store: true)
 
     /// 201 with the metadata as it was taken (RFC 7591 section 3.2.1). A registration whose metadata is taken counts
     /// against the hourly limit of its address.
-    private static func register(_ call: APICall) async throws -> APIAnswer {
-        try call.services.requireStore()
+    private static func register(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         guard let body = try? StrictJSON.object(call.facts.body) else {
             throw OAuthFault(.invalidClientMetadata, "The body must be a JSON object.")
         }
@@ -30,8 +32,6 @@ enum RegistrationRoute {
             "token_endpoint_auth_method": "none",
         ]
         if !metadata.scopes.isEmpty { document["scope"] = .string(metadata.scopes.joined(separator: " ")) }
-        var answer = APIAnswer.json(document)
-        answer.status = .created
-        return answer
+        return .created(document)
     }
 }

@@ -12,9 +12,9 @@ enum ResourceMetadataRoutes {
     static func all(_ resources: [ProtectedResource]) -> [APIRoute] {
         resources.map { resource in
             let document = document(resource)
-            return APIRoute(.get, ProtectedResource.metadataPath(of: resource.path)) { _ in
+            return APIRoute(.get, ProtectedResource.metadataPath(of: resource.path), .open) { _, _ in
                 var answer = APIAnswer.json(document)
-                answer.cacheControl = "public, max-age=300"
+                answer.cacheControl = WellKnownRoutes.cacheControl
                 return answer
             }
         }

@@ -4,25 +4,50 @@ import Encodings
 /// The JSON object in a request's body, read strictly: no unknown or repeated members, no wrong types. Strict, so that
 /// a misspelt member is refused and not ignored. Member names are compared by bytes.
 package struct SecurityBody: Sendable {
-    /// The members, all of which are known by name; their types are not checked.
+    /// The members, all of which are known by name.
     let members: JSONObject
 
-    /// Parses a body. An empty one counts as `{}`.
+    /// A body without members.
+    static let empty = SecurityBody(members: JSONObject())
+
+    private init(members: JSONObject) { self.members = members }
+
+    /// Parses a body and judges each of its members. An empty one counts as `{}`.
     ///
-    /// - Parameter known: the names that the endpoint knows; empty for an endpoint without members.
-    /// - Throws: `invalid_request` for what is no JSON object or too large or deep, `unknown_member` for another name.
-    package init(_ bytes: [UInt8], allowing known: [String]) throws(Problem) {
-        guard !bytes.isEmpty else {
-            members = JSONObject()
-            return
-        }
-        do {
-            members = try StrictJSON.object(bytes)
-        } catch {
-            throw Problem(.invalidRequest, detail: Self.explain(error), reason: "body_\(error.code.rawValue)")
-        }
-        for name in members.names where !known.contains(where: { $0.hasSameBytes(as: name) }) {
+    /// - Parameter known: the members that the endpoint knows, in the order in which they are judged; empty for an
+    ///   endpoint without members.
+    /// - Throws: `invalid_request` for what is no JSON object or too large or deep, `unknown_member` for another name;
+    ///   `invalid_request` or `credentials_swapped` for the value of a member.
+    init(_ bytes: [UInt8], knowing known: [BodyMember]) throws(Problem) {
+        members = try Self.parse(bytes)
+        for name in members.names where !known.contains(where: { $0.name.hasSameBytes(as: name) }) {
             throw Self.unknown(name)
+        }
+        for member in known { try judge(member) }
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws(Problem) -> JSONObject {
+        guard !bytes.isEmpty else { return JSONObject() }
+        do {
+            return try StrictJSON.object(bytes)
+        } catch {
+            throw Problem(.invalidRequest, detail: explain(error), reason: "body_\(error.code.rawValue)")
+        }
+    }
+
+    private func judge(_ member: BodyMember) throws(Problem) {
+        switch member.form {
+        case .anything: break
+        case .string: _ = try string(member.name)
+        case .requiredString: _ = try required(member.name)
+        case .credential(let shape):
+            guard let value = try string(member.name) else { return }
+            try shape.require(value)
+        case .bool: _ = try bool(member.name)
+        case .object: _ = try object(member.name)
+        case .delivery: _ = try wantsBodyDelivery()
+        case .requiredStrings: _ = try requiredStrings(member.name)
+        case .requiredInteger: _ = try requiredInteger(member.name)
         }
     }
 
@@ -68,10 +93,12 @@ package struct SecurityBody: Sendable {
     }
 
     /// An object member as JSON text; nil when it is absent.
-    func objectText(_ name: String) throws(Problem) -> String? {
+    func objectText(_ name: String) throws(Problem) -> String? { try object(name)?.serialized() }
+
+    private func object(_ name: String) throws(Problem) -> JSONValue? {
         guard let value = members[name] else { return nil }
         guard value.objectValue != nil else { throw Self.wrongType(name, "an object") }
-        return value.serialized()
+        return value
     }
 
     /// Whether secrets are asked for in the body (`"deliver":"body"`).

@@ -3,12 +3,11 @@ import Runtime
 
 /// A session in an answer of the API.
 enum SessionBody {
-    /// The public members of the session, and its secret where it is returned in the body.
-    ///
-    /// - Parameter secret: nil where it is sent as a cookie, or not at all.
-    static func json(_ session: SessionSnapshot, secret: String?) -> JSONObject {
-        var object = session.json()
-        if let secret { object["session_secret"] = .string(secret) }
-        return object
+    /// The public members of a session that was made or upgraded, and its secret as `delivery` returns it: in the body
+    /// or as a cookie.
+    static func answer(_ issued: IssuedSession, _ delivery: SecretDelivery) -> APIAnswer {
+        var object = issued.session.json()
+        if let text = delivery.deliver(issued.secret, of: issued.session) { object["session_secret"] = .string(text) }
+        return .json(object)
     }
 }

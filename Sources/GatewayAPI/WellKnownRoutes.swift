@@ -12,15 +12,16 @@ enum WellKnownRoutes {
     static let keysPath = "/.well-known/jwks.json"
     /// RFC 8414 section 3.
     static let metadataPath = "/.well-known/oauth-authorization-server"
-    private static let cacheControl = "public, max-age=300"
+    /// For five minutes, the metadata of resources as well.
+    static let cacheControl = "public, max-age=300"
 
     static let all = [
-        APIRoute(.get, keysPath, keys),
-        APIRoute(.get, metadataPath, metadata),
+        APIRoute(.get, keysPath, .open, keys),
+        APIRoute(.get, metadataPath, .open, metadata),
     ]
 
     /// The key set as it is now, with a strong entity tag.
-    private static func keys(_ call: APICall) async throws -> APIAnswer {
+    private static func keys(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         let ring = call.services.securityGuard.keyRing
         let headers = [(name: "ETag", value: ring.etag)]
         if let wanted = call.ifNoneMatch, matches(wanted, ring.etag) {
@@ -31,7 +32,7 @@ enum WellKnownRoutes {
 
     /// What the server supports under the present configuration: codes and the authorization endpoint only
     /// where there is a resource, the registration endpoint only where it is open.
-    private static func metadata(_ call: APICall) async throws -> APIAnswer {
+    private static func metadata(_ call: APICall, _ proven: Proven) async throws -> APIAnswer {
         let issuer = call.services.issuer
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         let authentication: JSONValue = ["client_secret_basic", "client_secret_post"]

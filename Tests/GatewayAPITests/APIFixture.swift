@@ -83,6 +83,9 @@ final class APIFixture: Sendable {
     /// From here on the store's feed is silent.
     func loseFeed() { alive.value.withLock { $0 = false } }
 
+    /// The store's feed is heard again.
+    func regainFeed() { alive.value.withLock { $0 = true } }
+
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func account(_ email: String = "ada@example.com", tenant: String = "acme") async throws -> AccountRecord {

@@ -9,7 +9,7 @@ import Testing
 @Suite("Which paths there are, and what each allows")
 struct APIPathTableTests {
     private static func route(_ method: HTTPRequest.Method, _ path: String) -> APIRoute {
-        APIRoute(method, path) { _ in .noContent }
+        APIRoute(method, path, .open) { _, _ in .noContent }
     }
 
     private let table = APIPathTable([
