@@ -96,7 +96,10 @@ let package = Package(
         // How a refusal is told, and the form of credentials.
         .target(
             name: "Answers",
-            dependencies: ["Encodings", "OAuth", "Runtime", "SecurityGuard", "SignIn", "StateSurface", "TrafficCop"]),
+            dependencies: [
+                "AuthorizationServer", "Encodings", "OAuth", "Runtime", "SecurityGuard", "SignIn", "StateSurface",
+                "TrafficCop",
+            ]),
         // Who calls, and whether what they name is theirs.
         .target(
             name: "Gate",
@@ -211,9 +214,9 @@ let package = Package(
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "AdminAPI", "AuthorizationServer", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings", "Experience",
-                "Exposition", "HostileTokens", "JOSE", "Libcrypto", "OAuth", "Proxy", "Runtime", "SecurityGuard",
-                "StateSurface",
+                "AdminAPI", "Answers", "AuthorizationServer", "Edge", "EdgeConfiguration", "EdgeCore", "Encodings",
+                "Experience", "Exposition", "HostileTokens", "IdentityProviders", "JOSE", "Libcrypto", "OAuth", "Proxy",
+                "Runtime", "SecurityGuard", "StateSurface",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -415,9 +418,8 @@ let package = Package(
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "AdminAPI", "EdgeConfiguration", "Encodings", "Experience", "HostileTokens", "IdentityProviders",
-                "JOSE",
-                "SecurityGuard", "StateSurface", "gatehouse",
+                "AdminAPI", "Answers", "EdgeConfiguration", "Encodings", "Experience", "HostileTokens",
+                "IdentityProviders", "JOSE", "SecurityGuard", "StateSurface", "gatehouse",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]

@@ -40,7 +40,7 @@ package struct AdminResponder: Sendable {
     /// before the API is asked.
     package func refuse(_ problem: Problem, _ request: AdminRequest) -> AdminAnswer {
         var members: JSONObject = [
-            "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? problem.code.rawValue),
+            "code": .string(problem.code.rawValue), "reason": .string(problem.reasonOrCode),
             "request_id": .string(request.id), "client": .string(request.peer.text),
         ]
         if let method = request.shownMethod { members["method"] = .string(method) }

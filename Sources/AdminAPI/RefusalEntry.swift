@@ -8,7 +8,7 @@ package struct RefusalEntry: Sendable, Equatable {
     package var client: String?
     /// The method, if it is a registered one.
     package var method: String?
-    /// Path and query, with credentials cut as in the access log.
+    /// Path and query, with credentials cut as in the access log, and a long one cut behind its beginning.
     package var path: String?
     /// The configured path, `api`, `page` or `none`.
     package var route: String

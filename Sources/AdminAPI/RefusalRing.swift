@@ -2,8 +2,6 @@
 package struct RefusalRing {
     /// How many are kept.
     package static let capacity = 1_000
-    /// So many bytes of a path are kept.
-    package static let longestPath = 512
 
     private var entries: [RefusalEntry] = []
     private var next = 0

@@ -1,3 +1,5 @@
+import SecurityGuard
+
 /// The kind of credential or id that a value looks like, recognised by its form before any lookup.
 ///
 /// The kinds are disjoint by prefix; a value that looks like one kind and is sent as another is answered
@@ -49,14 +51,14 @@ package enum CredentialShape: Sendable, Equatable {
         }
     }
 
-    private static let sessionIDPrefix = Array("ses_".utf8)
-    private static let sessionSecretPrefix = Array("sec_".utf8)
-    private static let refreshTokenPrefix = Array("ref_".utf8)
-    private static let ticketPrefix = Array("tkt_".utf8)
+    private static let sessionIDPrefix = CredentialPrefix.sessionID.bytes
+    private static let sessionSecretPrefix = CredentialPrefix.sessionSecret.bytes
+    private static let refreshTokenPrefix = CredentialPrefix.refreshToken.bytes
+    private static let ticketPrefix = CredentialPrefix.ticket.bytes
     private static let tokenPrefix = Array("ey".utf8)
-    private static let userPrefix = Array("usr_".utf8)
-    private static let personalTokenPrefix = Array("pat_".utf8)
-    private static let clientPrefix = Array("cli_".utf8)
+    private static let userPrefix = Array(Prefix.user.utf8)
+    private static let personalTokenPrefix = CredentialPrefix.personalToken.bytes
+    private static let clientPrefix = Array(Prefix.client.utf8)
 
     /// Whether the value has three segments of which the first begins like base64url of `{"`.
     private static func looksLikeCompactJWS(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -5,7 +5,7 @@ import OAuth
 /// 8693.
 extension Problem {
     /// The problem for a refusal of OAuth: 401 for `invalid_client`, else 400. It is told in OAuth's form, whatever that
-    /// of the path is.
+    /// of the path is, but for ``RefusalForm/problemWithError``.
     package init(_ fault: OAuthFault) {
         self.init(Self.code(of: fault.code), detail: fault.detail, reason: fault.reason)
         oauthCode = fault.code
@@ -21,13 +21,17 @@ extension Problem {
         }
     }
 
-    /// The body as `application/json` (RFC 6749 section 5.2). Where OAuth has no code, `error` is the problem's own,
-    /// such as `store_unavailable` or `rate_limited`.
+    /// The members `error` and `error_description`. Where OAuth has no code, `error` is the problem's own, such as
+    /// `store_unavailable` or `rate_limited`.
+    var oauthMembers: [(name: String, value: JSONValue)] {
+        [("error", .string(oauthCode?.rawValue ?? code.rawValue)), ("error_description", .string(detail))]
+    }
+
+    /// The body as `application/json` (RFC 6749 section 5.2).
     func oauthBody(explain: Bool) -> [UInt8] {
-        var object: JSONObject = [
-            "error": .string(oauthCode?.rawValue ?? code.rawValue), "error_description": .string(detail),
-        ]
-        if explain, let reason { object["reason"] = .string(reason) }
+        var object = JSONObject()
+        for member in oauthMembers { object[member.name] = member.value }
+        if explain { object["reason"] = .string(reasonOrCode) }
         return JSONValue.object(object).serializedBytes()
     }
 

@@ -53,6 +53,9 @@ package struct Problem: Error, Sendable {
     /// The HTTP status of the answer.
     package var status: Int { code.status(circumstance) }
 
+    /// The reason; where there is none, the code says all that is known.
+    package var reasonOrCode: String { reason ?? code.rawValue }
+
     /// The body as `application/problem+json`. Members come in a fixed order, ``members`` after them, and `reason` last
     /// and only where `explain` is true.
     package func body(requestID: String, explain: Bool) -> [UInt8] {
@@ -64,7 +67,7 @@ package struct Problem: Error, Sendable {
         object["detail"] = .string(detail)
         object["request_id"] = .string(requestID)
         for member in members { object[member.name] = member.value }
-        if explain, let reason { object["reason"] = .string(reason) }
+        if explain { object["reason"] = .string(reasonOrCode) }
         return JSONValue.object(object).serializedBytes()
     }
 

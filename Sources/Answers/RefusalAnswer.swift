@@ -4,17 +4,22 @@ package enum RefusalForm: Sendable {
     case problem
     /// RFC 6749 section 5.2, `{error, error_description}`.
     case oauth
+    /// A problem that has these two members as well, for a provider that announces a logout (OpenID Connect Back-Channel
+    /// Logout 1.0 section 2.8).
+    case problemWithError
     /// A page for a person.
     case page
 
-    /// The format for the path of an endpoint: OAuth's are below `/oauth2/` (two have another name at the root), and
-    /// that of OpenID Connect is like them; a person who is on the way to a provider or back gets a page.
+    /// The format for the path of an endpoint: OAuth's are below `/oauth2/` (two have another name at the root); a person
+    /// who is on the way to a provider or back gets a page.
     /// - Parameter isNavigation: whether a browser asked, to show the answer.
     package init(path: String, isNavigation: Bool = false) {
         let begins = { (prefix: String) in path.utf8.starts(with: prefix.utf8) }
         let isRoot = path == "/register" || path == "/authorize"
-        if begins("/oauth2/") || begins("/api/auth/backchannel/") || isRoot {
+        if begins("/oauth2/") || isRoot {
             self = .oauth
+        } else if begins("/api/auth/backchannel/") {
+            self = .problemWithError
         } else if isNavigation, begins("/api/auth/login/") || begins("/api/auth/callback/") {
             self = .page
         } else {
@@ -33,14 +38,20 @@ package struct RefusalAnswer: Sendable {
     package let body: [UInt8]
 
     /// - Parameters:
-    ///   - form: that of the path. A refusal with a code of OAuth is told in OAuth's form everywhere.
+    ///   - form: that of the path. A refusal with a code of OAuth is told in OAuth's form or with its members everywhere.
     ///   - explain: whether the client is told the reason (`errors.explain`).
     package init(_ problem: Problem, as form: RefusalForm, requestID: String, explain: Bool) {
-        switch problem.oauthCode == nil ? form : .oauth {
+        switch problem.oauthCode == nil || form == .problemWithError ? form : .oauth {
         case .oauth:
             self.init(
                 status: problem.status, fields: problem.oauthHeaders(), body: problem.oauthBody(explain: explain))
         case .problem:
+            self.init(
+                status: problem.status, fields: problem.answerHeaders(),
+                body: problem.body(requestID: requestID, explain: explain))
+        case .problemWithError:
+            var problem = problem
+            problem.members += problem.oauthMembers
             self.init(
                 status: problem.status, fields: problem.answerHeaders(),
                 body: problem.body(requestID: requestID, explain: explain))

@@ -14,7 +14,8 @@ package struct AuthorizationCode: Sendable, Equatable {
     package static let memory: Int64 = 86_400_000
     /// The kind of its record in the store.
     package static let kind = "authorization_code"
-    private static let prefix = "code_"
+    /// The prefix of every code.
+    package static let prefix = "code_"
 
     /// The family that it gives access to.
     package let familyID: String

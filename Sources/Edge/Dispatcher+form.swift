@@ -54,7 +54,7 @@ extension Dispatcher {
             throw Problem(wire: error)
         }
         let bytes = Array(path.bytes.readableBytesView)
-        guard path.hasEncodedSlash || path.hasParameters else { return bytes }
+        guard path.hasEncodedSlash || path.hasParameters || path.hasEscapedEscape else { return bytes }
         let own = services.ownPaths.find(bytes)
         // The path that is appended to the decision endpoint's is judged there.
         if case .verify = own { return bytes }
@@ -64,13 +64,13 @@ extension Dispatcher {
                 route.configuration.encodedSlash
             else { throw Problem(.badMessage, detail: "An encoded slash is not allowed in this path.") }
         }
-        if path.hasParameters, own == nil {
-            let isAmbiguous = PathParameters.areAmbiguous(in: bytes, besides: services.ownPaths) {
-                services.routes.match(path: $0, host: host, head: head)
-            }
-            if isAmbiguous {
-                throw Problem(.badMessage, detail: "With and without its ';' parameters the path means two things.")
-            }
+        guard own == nil else { return bytes }
+        let match = { services.routes.match(path: $0, host: host, head: head) }
+        if path.hasParameters, PathParameters.areAmbiguous(in: bytes, besides: services.ownPaths, match: match) {
+            throw Problem(.badMessage, detail: "With and without its ';' parameters the path means two things.")
+        }
+        if path.hasEscapedEscape, EscapedEscapes.areAmbiguous(in: bytes, besides: services.ownPaths, match: match) {
+            throw Problem(.badMessage, detail: "Decoded once and twice the path means two things.")
         }
         return bytes
     }

@@ -2,6 +2,7 @@ import Answers
 import EdgeConfiguration
 import EdgeCore
 import Gate
+import GatewayAPI
 import HTTPWire
 import Metrics
 import NIOCore
@@ -168,8 +169,10 @@ package struct Dispatcher {
                 // With a cookie or without: an unsafe request of a foreign page is refused here.
                 switch sharing(of: path) {
                 case .everyone: break
-                case .ownForm: if request.head.knownMethod == .post { try services.origins.requireOwn(request.head) }
-                case .allowedOrigins: try cors?.requireAllowed()
+                case .ownForm where services.responder.takesPost(at: path):
+                    if request.head.knownMethod == .post { try services.origins.requireOwn(request.head) }
+                // Where no such form is asked for, it is an endpoint like others.
+                case .ownForm, .allowedOrigins: try cors?.requireAllowed()
                 }
                 return try stage.start()
             }

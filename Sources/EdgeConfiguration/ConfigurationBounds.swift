@@ -180,14 +180,6 @@ extension GatewayConfiguration {
 extension RouteConfiguration.Header {
     /// Whether the name is a token (RFC 9110 section 5.6.2) and the value visible ASCII and spaces.
     fileprivate var isWellFormed: Bool {
-        let isToken = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-        }
-        return isToken && !name.utf8.isEmpty && value.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+        HTTPToken.matches(name) && value.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }

@@ -30,6 +30,11 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         case outOfBounds = "out_of_bounds"
         /// An entry of `identity_providers` can't be used.
         case providerRefused = "provider_refused"
+        /// Only the executable `gatehouse` carries the setting out, and the program that makes a `Gateway` handed over
+        /// nothing that does it.
+        case settingUnread = "setting_unread"
+        /// A running gateway can't take over another value.
+        case restartNeeded = "restart_needed"
     }
 
     /// What is wrong with it.
@@ -37,7 +42,8 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     /// The key of the setting, as in the configuration file. For the passphrase, which is in no file, it is
     /// `keys.passphrase`.
     public let key: String
-    /// The allowed range, for ``Code/outOfBounds``, or what is expected, for ``Code/providerRefused``.
+    /// The allowed range, for ``Code/outOfBounds``; what is expected, for ``Code/providerRefused``; what to do instead,
+    /// for ``Code/settingUnread``.
     private let bounds: String
 
     package init(_ code: Code, key: String, bounds: String = "") {
@@ -72,6 +78,8 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
             "\(key): expected the host of tokens.issuer or a domain above it, of at least two labels"
         case .tenantMalformed: "\(key): a tenant's name has 1 to 64 letters, digits, '.', '_' and '-'"
         case .outOfBounds, .providerRefused: "\(key): expected \(bounds)"
+        case .settingUnread: "\(key): a gateway inside another program does not carry this out: \(bounds)"
+        case .restartNeeded: "\(key): is read when a gateway starts: keep its value, or make another gateway"
         }
     }
 }

@@ -33,8 +33,8 @@ extension GatewayConfiguration {
         public var idleTimeout: Int64 = 75_000
         /// `server.drain`: how long running requests may take once the server is told to stop.
         public var drain: Int64 = 20_000
-        /// `server.watch`: whether a changed configuration file is applied by itself. Read by the executable
-        /// `gatehouse`; a `Gateway` ignores it.
+        /// `server.watch`: whether a changed configuration file is applied by itself. The executable `gatehouse` does
+        /// that; a `Gateway` in another program knows of no such file and refuses it.
         public var watch = false
         /// `server.reuse_port`: whether another process may listen on the same port.
         public var reusePort = false

@@ -30,9 +30,11 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var passkeys = PasskeysConfiguration()
     /// How much refusals explain.
     public var errors = Errors()
-    /// The log on standard error, and the access log. Read by the executable `gatehouse`; a `Gateway` ignores it.
+    /// The log on standard error, and the access log. The executable `gatehouse` carries these out; a `Gateway` in
+    /// another program has that program's logger, and refuses what differs from the defaults here.
     public var log = Log()
-    /// The audit log. Read by the executable `gatehouse`, which writes the file; a `Gateway` ignores it.
+    /// The audit log. The executable `gatehouse` writes the file; a `Gateway` in another program refuses it unless the
+    /// program takes the events.
     public var audit = Audit()
     /// Where spans of recorded traces are sent.
     public var tracing = Tracing()
@@ -143,11 +145,14 @@ extension GatewayConfiguration {
             case critical
         }
 
-        /// `log.format`: the format of a line.
+        /// `log.format`: the format of a line. A `Gateway` in another program refuses another than the default: the
+        /// format is that of the logger that it is given.
         public var format = Format.text
-        /// `log.level`: the lowest severity that is logged.
+        /// `log.level`: the lowest severity that is logged. A `Gateway` in another program refuses another than the
+        /// default, unless it is the level of the logger that it is given.
         public var level = Level.info
-        /// `log.access`: the file of the access log, or `stderr`; nil for none. The executable `gatehouse` writes it.
+        /// `log.access`: the file of the access log, or `stderr`; nil for none. The executable `gatehouse` writes it. A
+        /// `Gateway` in another program refuses it unless the program takes the lines.
         public var access: String?
 
         /// The defaults.

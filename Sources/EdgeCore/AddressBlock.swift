@@ -6,7 +6,7 @@ package struct AddressBlock: Sendable, Equatable {
     /// Reads `127.0.0.1`, `10.0.0.0/8`, `::1`, `fd00::/8`; nil for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let bytes = IPAddress.bytes(of: String(first)) else { return nil }
+        guard let first = parts.first, let bytes = PackedAddress.bytes(of: String(first)) else { return nil }
         var length = bytes.count * 8
         if parts.count == 2 {
             guard let given = Int(parts[1]), (0...length).contains(given) else { return nil }
@@ -16,7 +16,7 @@ package struct AddressBlock: Sendable, Equatable {
         self.prefixLength = length
     }
 
-    /// Whether the address, in the form of ``IPAddress``, is in the block.
+    /// Whether the address, in the form of ``PackedAddress``, is in the block.
     package func contains(_ address: [UInt8]) -> Bool {
         guard address.count == bytes.count else { return false }
         var remaining = prefixLength

@@ -48,9 +48,9 @@ struct JSONIndexer {
         defer { scanner.depth -= 1 }
         if scanner.take(UInt8(ascii: "}")) { return true }
         let base = scanner.members.count
-        var names = NameSet()
+        var names = MemberNames()
         // Members of nested objects are appended behind those of this one, and removed when the nested object ends.
-        if scanner.depth == 1 { scanner.members.reserveCapacity(NameSet.linearLimit) }
+        if scanner.depth == 1 { scanner.members.reserveCapacity(MemberNames.linearLimit) }
         while true {
             let name = try scanner.name(&names, from: base)
             let value = try value()

@@ -36,11 +36,11 @@ struct JSONParser {
         if scanner.take(UInt8(ascii: "}")) { return JSONObject() }
         let base = scanner.members.count
         var members: [JSONObject.Member] = []
-        var names = NameSet()
-        members.reserveCapacity(NameSet.linearLimit)
+        var names = MemberNames()
+        members.reserveCapacity(MemberNames.linearLimit)
         while true {
             let name = try scanner.name(&names, from: base)
-            if members.count == NameSet.linearLimit { members.reserveCapacity(names.capacity) }
+            if members.count == MemberNames.linearLimit { members.reserveCapacity(names.capacity) }
             let text = try text(of: name.place)
             members.append(JSONObject.Member(name: text, value: try value()))
             // Kept to compare later names with this one; the value is not used.

@@ -111,11 +111,11 @@ struct JSONScanner {
     /// - Parameters:
     ///   - names: the set of the names of this object so far.
     ///   - base: the index in `members` at which the members of this object begin.
-    mutating func name(_ names: inout NameSet, from base: Int) throws(JSONError) -> JSONIndex.Name {
+    mutating func name(_ names: inout MemberNames, from base: Int) throws(JSONError) -> JSONIndex.Name {
         let count = members.count - base
         try checkRoom(besides: count)
         guard byte == UInt8(ascii: "\"") else { throw JSONError(.malformed, at: offset) }
-        if count == NameSet.linearLimit {
+        if count == MemberNames.linearLimit {
             // Reserved at once in the final size, so that many members do not cost more allocations.
             let bound = mostMembers(besides: count)
             if depth == 1 { members.reserveCapacity(bound) }
@@ -138,7 +138,7 @@ struct JSONScanner {
     }
 
     @inline(__always)
-    private func isNew(_ name: JSONPlace, _ names: inout NameSet, from base: Int) -> Bool {
+    private func isNew(_ name: JSONPlace, _ names: inout MemberNames, from base: Int) -> Bool {
         guard name.hasEscapes else {
             return names.insert(name.bytes(in: input), among: members, from: base, in: input)
         }

@@ -50,15 +50,13 @@ struct EdgeSnapshotBuilder: Sendable {
     func services(
         for configuration: GatewayConfiguration, replacing old: EdgeServices? = nil
     ) throws -> EdgeServices {
-        let isLoopback =
-            address.host == "localhost" || IPAddress.bytes(of: address.host).map(IPAddress.isLoopback) ?? false
-        return EdgeServices(
+        EdgeServices(
             configuration: configuration, securityGuard: securityGuard, runtime: runtime,
             responder: APIResponder(try api(for: configuration)),
             protocolSessions: ProtocolSessionAccess(store: gateway.state, clock: gateway.clock), tools: tools,
             origins: OriginPolicy(
                 configured: configuration.server.allowedOrigins, issuer: issuer,
-                loopbackPort: isLoopback ? address.port : nil),
+                loopbackPort: PackedAddress.isLoopback(host: address.host) ? address.port : nil),
             metrics: metrics, logger: gateway.logger, clock: gateway.clock,
             refused: { [gateway] problem, request in gateway.record(problem, of: request) },
             isTraced: gateway.tracer != nil || configuration.tracing.otlp != nil, replacing: old)

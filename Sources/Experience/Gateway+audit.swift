@@ -41,7 +41,7 @@ extension Gateway {
     func record(_ problem: Problem, of request: RefusedRequest) {
         guard isAudited else { return }
         var members: JSONObject = [
-            "code": .string(problem.code.rawValue), "reason": .string(problem.reason ?? problem.code.rawValue),
+            "code": .string(problem.code.rawValue), "reason": .string(problem.reasonOrCode),
             "request_id": .string(request.requestID),
         ]
         for (name, value) in [

@@ -1,16 +1,11 @@
-import Answers
 import Edge
 import EdgeConfiguration
 import EdgeCore
-import Encodings
 import Gate
-import GatewayAPI
 import Leases
-import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Passkeys
 import Proxy
 import Runtime
 import SecurityGuard
@@ -58,10 +53,39 @@ private func assemble(
     _ gateway: Gateway, _ configuration: GatewayConfiguration, _ group: MultiThreadedEventLoopGroup,
     _ started: inout [Shutdown]
 ) async throws -> RunningGateway {
+    let front = try await bindListener(gateway, configuration, group)
+    let core = try await openCore(gateway, configuration, front, &started)
+    let api = try makeAPI(gateway, configuration, front, core, &started)
+    let edge = try await makeEdge(gateway, configuration, front, core, api)
+    return try await accept(gateway, front, core, api, edge, &started)
+}
+
+/// What connections come in by.
+private struct Front {
+    let group: MultiThreadedEventLoopGroup
+    let loops: [any EventLoop]
+    /// Nil for plain HTTP.
+    let tls: ServerTLS?
+    /// Empty until ``makeEdge(_:_:_:_:_:)`` has filled it.
+    let pipeline: PipelineBox
+    /// Bound, but not accepting yet.
+    let listener: Listener
+    /// The `iss` of tokens.
+    let issuer: String
+
+    /// The origin that was bound, or `unix:` and the path of the socket.
+    var place: String {
+        listener.address.path == nil ? "\(tls == nil ? "http" : "https")://\(listener.address)" : "\(listener.address)"
+    }
+}
+
+/// Step 1.
+private func bindListener(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ group: MultiThreadedEventLoopGroup
+) async throws -> Front {
     let loops = Array(group.makeIterator())
     let tls = try configuration.server.tls.map { try ServerTLS($0, asking: CertificateHosts(configuration.routes)) }
-
-    // 1. Listeners. The pipeline of a connection exists only when everything behind it does.
+    // The pipeline of a connection exists only when everything behind it does.
     let pipeline = PipelineBox()
     let server = configuration.server
     let listener = try await Listener.bind(
@@ -73,10 +97,26 @@ private func assemble(
         }
         return ready.connect(channel)
     }
-    let scheme = tls == nil ? "http" : "https"
-    let issuer = configuration.issuer(at: listener.address)
+    return Front(
+        group: group, loops: loops, tls: tls, pipeline: pipeline, listener: listener,
+        issuer: configuration.issuer(at: listener.address))
+}
 
-    // 2. SecurityGuard.
+/// What judges callers and what runs for them. It knows of no connection.
+private struct Core {
+    let events: EventService
+    /// Sends requests to identity providers and receivers of events.
+    let fetch: GuardedFetch
+    let metrics: EdgeMetrics
+    let securityGuard: SecurityGuard
+    let trafficCop: TrafficCop
+    let runtime: Runtime
+}
+
+/// Steps 2 and 3.
+private func openCore(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ front: Front, _ started: inout [Shutdown]
+) async throws -> Core {
     let events = EventService(
         receivers: EventReceivers(configuration.events), store: gateway.state, logger: gateway.logger,
         clock: gateway.clock)
@@ -84,36 +124,67 @@ private func assemble(
     started.append { await fetch.shutdown() }
     let metrics = EdgeMetrics(gateway.metrics)
     let securityGuard = try await makeSecurityGuard(
-        gateway, issuer: issuer, fetch: fetch, metrics: metrics, events: events)
-
-    // 3. Traffic Cop and Runtime.
+        gateway, issuer: front.issuer, fetch: fetch, metrics: metrics, events: events)
     let trafficCop = try await makeTrafficCop(gateway, configuration)
-    let runtime = makeRuntime(gateway, configuration, trafficCop)
+    return Core(
+        events: events, fetch: fetch, metrics: metrics, securityGuard: securityGuard, trafficCop: trafficCop,
+        runtime: makeRuntime(gateway, configuration, trafficCop))
+}
 
-    // 4. The API.
+/// What the services of every snapshot are made with, and what the leases of all loops have in common.
+private struct API {
+    /// Empty until ``makeEdge(_:_:_:_:_:)`` has filled it.
+    let loopStates: LoopStateRegistry
+    let held: HeldSessions
+    let heldAccounts: HeldSessions
+    let watch: LeaseWatch
+    /// Fetches the metadata documents of clients.
+    let documents: GuardedFetch
+    let builder: EdgeSnapshotBuilder
+}
+
+/// Step 4.
+private func makeAPI(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ front: Front, _ core: Core,
+    _ started: inout [Shutdown]
+) throws -> API {
     let loopStates = LoopStateRegistry()
     let (held, heldAccounts) = (HeldSessions(), HeldSessions())
     let watch = LeaseWatch(
-        loops: loopStates, held: held, heldAccounts: heldAccounts, profiles: securityGuard.profiles,
-        runtime: runtime, state: gateway.state, clock: gateway.clock,
+        loops: loopStates, held: held, heldAccounts: heldAccounts, profiles: core.securityGuard.profiles,
+        runtime: core.runtime, state: gateway.state, clock: gateway.clock,
         skew: configuration.tokens.clockSkew)
     let state = gateway.state
     let signIn = SignInService(
-        securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, store: gateway.state,
+        securityGuard: core.securityGuard, runtime: core.runtime, trafficCop: core.trafficCop, store: state,
         countFailures: { [clock = gateway.clock] key, adding in
             try await state.count(key: key, adding: adding, window: TrafficCop.loginWindow, now: clock())
         })
-    (gateway.state as? any TimedStore)?.report { operation, time in
+    (state as? any TimedStore)?.report { [metrics = core.metrics] operation, time in
         metrics.stored(operation, nanoseconds: Int64(time / .nanoseconds(1)))
     }
     let documents = try documentFetch(configuration)
     started.append { await documents.shutdown() }
     let builder = EdgeSnapshotBuilder(
-        gateway: gateway, securityGuard: securityGuard, runtime: runtime, trafficCop: trafficCop, signIn: signIn,
-        fetch: fetch, documents: documents, issuer: issuer, address: listener.address, loops: loopStates,
-        loopCount: loops.count, metrics: metrics)
+        gateway: gateway, securityGuard: core.securityGuard, runtime: core.runtime, trafficCop: core.trafficCop,
+        signIn: signIn, fetch: core.fetch, documents: documents, issuer: front.issuer,
+        address: front.listener.address, loops: loopStates, loopCount: front.loops.count, metrics: core.metrics)
+    return API(
+        loopStates: loopStates, held: held, heldAccounts: heldAccounts, watch: watch, documents: documents,
+        builder: builder)
+}
 
-    // 5. The edge.
+/// What every connection shares, and what takes the spans of its requests.
+private struct EdgeParts {
+    let services: EdgeServices
+    let exporter: OTLPExporter?
+}
+
+/// Step 5. Fills the pipeline and the registry of the loops.
+private func makeEdge(
+    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ front: Front, _ core: Core, _ api: API
+) async throws -> EdgeParts {
+    let (builder, metrics, loopStates) = (api.builder, core.metrics, api.loopStates)
     let services = try builder.services(for: configuration)
     let exporter = makeExporter(gateway, configuration, metrics)
     let tracer: (any Tracer)? = gateway.tracer ?? exporter.map { OTLPTracer(exporter: $0, ratio: 1) }
@@ -121,9 +192,9 @@ private func assemble(
     let upstreamTLS = try UpstreamTrust.contexts(for: configuration.routes)
     builder.upstreamHealth.adopt(try configuration.watchedUpstreams())
     let authority = LeaseVerifier(
-        runtime: runtime, securityGuard: securityGuard, watch: watch, held: held, heldAccounts: heldAccounts,
-        clock: gateway.clock)
-    for loop in loops {
+        runtime: core.runtime, securityGuard: core.securityGuard, watch: api.watch, held: api.held,
+        heldAccounts: api.heldAccounts, clock: gateway.clock)
+    for loop in front.loops {
         try await loop.submit {
             let state = LoopState(
                 loop: loop, leases: LeaseTable(now: gateway.clock(), authority: authority),
@@ -133,87 +204,22 @@ private func assemble(
             loopStates.add(NIOLoopBound(state, eventLoop: loop))
         }.get()
     }
-    pipeline.value = EdgePipeline(services: services, loops: loopStates.byLoop, tls: tls)
+    front.pipeline.value = EdgePipeline(services: services, loops: loopStates.byLoop, tls: front.tls)
+    return EdgeParts(services: services, exporter: exporter)
+}
 
-    // 6. From here on the feed ends leases; then accepting begins.
+/// Step 6: from here on the feed ends leases; then accepting begins.
+private func accept(
+    _ gateway: Gateway, _ front: Front, _ core: Core, _ api: API, _ edge: EdgeParts, _ started: inout [Shutdown]
+) async throws -> RunningGateway {
+    let watch = api.watch
     watch.start()
     started.append { watch.stop() }
-    let place = listener.address.path == nil ? "\(scheme)://\(listener.address)" : "\(listener.address)"
     let running = RunningGateway(
-        place: place, group: group, listener: listener, loops: loopStates, services: services, builder: builder,
-        pipeline: pipeline, watch: watch, fetch: fetch, documents: documents, tls: tls, exporter: exporter,
-        events: events, gateway: gateway)
+        place: front.place, group: front.group, listener: front.listener, loops: api.loopStates,
+        services: edge.services, builder: api.builder, pipeline: front.pipeline, watch: watch, fetch: core.fetch,
+        documents: api.documents, tls: front.tls, exporter: edge.exporter, events: core.events, gateway: gateway)
     try await running.openAdmin()
-    listener.open()
+    front.listener.open()
     return running
-}
-
-/// What sends spans to `tracing.otlp`; nil where there is no such key, or the adopter's own tracer takes them.
-private func makeExporter(
-    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ metrics: EdgeMetrics
-) -> OTLPExporter? {
-    guard gateway.tracer == nil, let collector = configuration.tracing.otlp else { return nil }
-    return OTLPExporter(collector, service: "gatehouse", version: gateway.version, logger: gateway.logger) { count in
-        metrics.dropped(lines: count, of: "traces")
-    }
-}
-
-private func makeTrafficCop(
-    _ gateway: Gateway, _ configuration: GatewayConfiguration
-) async throws -> TrafficCop {
-    let counterSecret = try await gateway.state.sharedSecret(
-        name: "login counters", candidate: TrafficCop.makeCounterSecret())
-    return try TrafficCop(
-        limits: RateLimits(configuration.limits), counterSecret: counterSecret, clock: gateway.clock)
-}
-
-private func makeRuntime(
-    _ gateway: Gateway, _ configuration: GatewayConfiguration, _ trafficCop: TrafficCop
-) -> Runtime {
-    let sessions = configuration.sessions
-    return Runtime(
-        state: gateway.state, trafficCop: trafficCop,
-        policy: SessionPolicy(
-            anonymousIdle: sessions.anonymousIdle, anonymousLifetime: sessions.anonymousLifetime, idle: sessions.idle,
-            lifetime: sessions.lifetime, perUser: sessions.perUser, clockSkew: configuration.tokens.clockSkew),
-        realms: gateway.realms, clock: gateway.clock,
-        agentLimits: AgentLimits(maxMessage: configuration.webSocket.maxMessage),
-        audit: { event in gateway.record(event) },
-        familyEnded: { gateway.record(AuditEvent(.familyEnded, reason: "home_expired", familyID: $0)) })
-}
-
-/// What fetches the metadata documents of agents, from servers that the system's roots or `clients.ca` vouch for.
-private func documentFetch(_ configuration: GatewayConfiguration) throws(GatewayError) -> GuardedFetch {
-    do {
-        return try GuardedFetch(roots: configuration.clients.ca)
-    } catch {
-        throw GatewayError(.certificate, "clients.ca: expected a file with PEM certificates (\(error))", cause: error)
-    }
-}
-
-private func makeSecurityGuard(
-    _ gateway: Gateway, issuer: String, fetch: GuardedFetch, metrics: EdgeMetrics, events: EventService
-) async throws -> SecurityGuard {
-    let configuration = gateway.configuration
-    let policy = try TokenPolicy(configuration, issuer: issuer, scrypt: gateway.passwordCost)
-    let passphrase = try configuration.keys.readPassphrase()
-    let keys = KeyDirectory(
-        path: configuration.keys.directory, policy: policy, passphrase: passphrase, clock: gateway.clock)
-    let isFirstRun = try keys.load() == nil
-    let guarded = try await SecurityGuard(
-        policy: policy, keyDirectory: keys, state: gateway.state,
-        issuers: try configuration.trustedIssuers(fetch: fetch.forProviders),
-        sharesStore: gateway.state.capabilities.isSharedBetweenMachines, clock: gateway.clock,
-        audit: { event in
-            metrics.count(event)
-            gateway.record(event)
-            events.report(event)
-        })
-    if isFirstRun {
-        let made = passphrase == nil ? "a development key was generated, unencrypted" : "one was generated, encrypted"
-        gateway.logger.notice(
-            "no signing key was there: \(made)",
-            metadata: ["directory": "\(configuration.keys.directory)"])
-    }
-    return guarded
 }

@@ -48,8 +48,9 @@ public struct Gateway: Service, CustomStringConvertible {
     package var tracer: (any Tracer)?
     /// What hashing a password costs. Tests use less.
     package var passwordCost = ScryptParameters.current
-    /// Whether the store was opened only for this gateway, which then closes it.
-    var ownsState = false
+    /// Whether another program has made it, not the executable: the store was opened for this gateway, which closes it,
+    /// and a configuration that it would carry out only in part is refused.
+    var isEmbedded = false
 
     /// - Parameters:
     ///   - state: the open store. The caller that opened it closes it.
@@ -90,10 +91,10 @@ public struct Gateway: Service, CustomStringConvertible {
         do {
             try await serve()
         } catch {
-            if ownsState { await state.close() }
+            if isEmbedded { await state.close() }
             throw error
         }
-        if ownsState { await state.close() }
+        if isEmbedded { await state.close() }
     }
 
     private func serve() async throws {
@@ -115,11 +116,22 @@ public struct Gateway: Service, CustomStringConvertible {
     /// Goes on with another configuration, from the next request on: routes, limits, issuers, allowed origins, the
     /// certificate. Sockets and requests in progress go on, but for sockets whose route is gone (4403).
     ///
-    /// The settings that a restart is needed for must be those the gateway was made with. Does nothing unless ``run()``
-    /// is serving. A caller applies one change after the other, not two at once.
+    /// It is given whole: what the new one does not say is at its default, not as it was. What a gateway reads only
+    /// when it starts, such as listeners, the store, keys, tokens and the lifetimes of sessions, must be as the gateway
+    /// was made with it.
     ///
-    /// - Throws: an error whose description is one sentence for the operator; nothing has changed then.
-    package func change(to configuration: GatewayConfiguration) async throws {
+    /// To be called from `onReady` on: before, and once ``run()`` no longer serves, nothing is changed. A caller
+    /// applies one change after the other, not two at once.
+    ///
+    /// - Throws: `ConfigurationError` for a setting that can't be used, or that only a new gateway takes over, by its
+    ///   key; `GatewayError` where something that a setting names can't be used, such as a certificate. Nothing has
+    ///   changed then.
+    public func change(to configuration: GatewayConfiguration) async throws {
+        if isEmbedded {
+            try configuration.checkStartKeys(as: self.configuration)
+            try configuration.checkIsCarriedOut(
+                audits: isAudited, takesAccessLog: accessLog != nil, level: logger.logLevel)
+        }
         try await running.value?.change(to: configuration.withRuntimeTools())
     }
 }

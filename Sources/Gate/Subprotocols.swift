@@ -36,7 +36,7 @@ package struct Subprotocols {
             for offer in offers {
                 count += 1
                 let trimmed = trim(offer)
-                guard count <= 32, !trimmed.isEmpty, trimmed.allSatisfy(isTokenByte) else {
+                guard count <= 32, !trimmed.isEmpty, trimmed.allSatisfy(TokenByte.contains) else {
                     throw Problem(
                         .invalidRequest, detail: "Sec-WebSocket-Protocol is malformed.", reason: "subprotocol")
                 }
@@ -47,12 +47,12 @@ package struct Subprotocols {
     }
 
     /// The offers of one field that carry no credential, in order; nil where none is left. Unlike ``read(_:)`` it takes
-    /// what is no list of tokens, too.
+    /// what is no list of tokens, too, and leaves out what is no token: a credential might hide in it.
     package static func withoutCredentials(_ value: UnsafeRawBufferPointer) -> [UInt8]? {
         var kept: [UInt8] = []
         for offer in Array(value).split(separator: UInt8(ascii: ",")) {
             let trimmed = trim(offer)
-            guard !trimmed.isEmpty, !trimmed.starts(with: bearer.utf8), !trimmed.starts(with: session.utf8) else {
+            guard !trimmed.isEmpty, trimmed.allSatisfy(TokenByte.contains), !looksLikeCredential(trimmed) else {
                 continue
             }
             if !kept.isEmpty { kept += ", ".utf8 }
@@ -66,8 +66,16 @@ package struct Subprotocols {
             tokens.append(Array(offer.dropFirst(Self.bearer.utf8.count)))
         } else if offer.starts(with: Self.session.utf8) {
             sessions.append(Array(offer.dropFirst(Self.session.utf8.count)))
-        } else {
+        } else if !Self.looksLikeCredential(offer) {
             plain.append(String(decoding: offer, as: UTF8.self))
+        }
+    }
+
+    /// Whether an offer, a token, begins as one with a credential, in any case. Only lower case is read as one, but
+    /// others must not see the rest either.
+    private static func looksLikeCredential(_ offer: ArraySlice<UInt8>) -> Bool {
+        [bearer, session].contains { prefix in
+            offer.count >= prefix.utf8.count && zip(offer, prefix.utf8).allSatisfy { $0 | 0x20 == $1 }
         }
     }
 
@@ -76,12 +84,5 @@ package struct Subprotocols {
         while let first = slice.first, first == 0x20 || first == 0x09 { slice = slice.dropFirst() }
         while let last = slice.last, last == 0x20 || last == 0x09 { slice = slice.dropLast() }
         return slice
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -23,7 +23,7 @@ enum LocalConnection {
     static func isLocal(_ address: SocketAddress) -> Bool {
         switch address {
         case .unixDomainSocket: true
-        case .v4, .v6: IPAddress.bytes(of: address).map { IPAddress.isLoopback($0) } ?? false
+        case .v4, .v6: PackedAddress.bytes(of: address).map { PackedAddress.isLoopback($0) } ?? false
         }
     }
 

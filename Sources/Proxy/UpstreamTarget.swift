@@ -70,7 +70,7 @@ package struct UpstreamTarget: Sendable, Hashable {
 
     /// The name to verify and to ask for in TLS; nil for an address without one.
     package var serverName: String? {
-        guard case .host(let host, _) = address, IPAddress.bytes(of: host) == nil else { return nil }
+        guard case .host(let host, _) = address, PackedAddress.bytes(of: host) == nil else { return nil }
         return host
     }
 

@@ -15,7 +15,7 @@ package enum NameRule {
     }
 
     /// Whether the text is 1 to 128 bytes of visible ASCII, which is safe in header fields and log lines.
-    package static func isToken(_ text: String) -> Bool {
+    package static func isVisible(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count) && isVisibleASCII(text)
     }
 

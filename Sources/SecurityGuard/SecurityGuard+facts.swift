@@ -1,4 +1,5 @@
 import Encodings
+import JOSE
 import OAuth
 
 /// The data of a token that is stored with a ticket. It identifies the principal, and cannot be used as the token.

@@ -1,9 +1,19 @@
 import IdentityProviders
 import StateSurface
 
-/// Something that a provider can end, and the place in the store where its newest end is remembered.
+/// Something that a provider can end, and the places in the store where its newest end is remembered.
+///
+/// Two times of an end are kept, each by itself, since the end that was told last need not be the newest:
+///
+/// - when the provider issued it, for comparing with what ID tokens say. That is the provider's clock, in whole seconds.
+/// - when it was told here, for comparing with when a sign-in began here. Both are times of the store's clock, which all
+///   nodes share, and of the same millisecond the end counts as the later one.
+///
+/// A sign-in that began later proves by that alone that the provider has let the person in again: it was sent to the
+/// provider after the end, and `state`, nonce and code are of no other one. What an ID token says does not matter then: many
+/// providers keep the `sid` of a browser. A token that was handed in has begun nowhere here, so only its claims count.
 struct ProviderEnd: Sendable {
-    /// What can be ended. The names are those of the records in the store.
+    /// What can be ended. The names are those of the records in the store, those of when it was told with `_told` behind.
     enum Kind: String, Sendable {
         /// A session of the provider's.
         case session = "provider_session_ended"
@@ -11,6 +21,9 @@ struct ProviderEnd: Sendable {
         case sessionless = "provider_sessionless_ended"
         /// Everything that a person has begun.
         case person = "provider_person_ended"
+
+        /// The records that say when it was told.
+        var told: String { rawValue + "_told" }
     }
 
     /// How long an end is remembered, in milliseconds: as long as an ID token from before the end is accepted, and some
@@ -53,29 +66,47 @@ struct ProviderEnd: Sendable {
 
     // MARK: Remembering
 
-    /// The record of an end.
-    /// - Parameter issuedAt: the `iat` of the logout token, in milliseconds.
-    func record(issuedAt: Int64, now: Int64) -> SingleUseRecord {
-        SingleUseRecord(
-            kind: kind.rawValue, hash: hash, owner: "", payload: Self.bytes(issuedAt), expiresAt: now + Self.memory)
+    /// The records of an end, to be raised in this order: who finds the end finds when it was told.
+    ///
+    /// - Parameters:
+    ///   - issuedAt: the `iat` of the logout token, in milliseconds.
+    ///   - toldAt: the store's time, after the token came.
+    func records(issuedAt: Int64, toldAt: Int64, now: Int64) -> [SingleUseRecord] {
+        [(kind.told, toldAt), (kind.rawValue, issuedAt)].map { kind, time in
+            SingleUseRecord(
+                kind: kind, hash: hash, owner: "", payload: Self.bytes(time), expiresAt: now + Self.memory)
+        }
     }
 
     /// Whether it has ended so that the sign-in may not begin any more.
     func hasEnded(_ origin: ProviderOrigin, in store: any SingleUseStore, now: Int64) async throws -> Bool {
-        let record = try await store.singleUse(kind: kind.rawValue, hash: hash, now: now)
-        return record.map { covers(origin, $0, now: now) } ?? false
+        guard let end = try await store.singleUse(kind: kind.rawValue, hash: hash, now: now),
+            covers(origin, end, now: now)
+        else { return false }
+        guard let begunAt = origin.begunAt else { return true }
+        let told = try await store.singleUse(kind: kind.told, hash: hash, now: now)
+        return !Self.isLater(begunAt, than: told)
     }
 
     /// The same in a transaction. An end that it does not find can't be remembered before the transaction has ended.
     func hasEnded(_ origin: ProviderOrigin, in transaction: any StoreTransaction, now: Int64) throws -> Bool {
-        let record = try transaction.singleUse(kind: kind.rawValue, hash: hash, now: now)
-        return record.map { covers(origin, $0, now: now) } ?? false
+        guard let end = try transaction.singleUse(kind: kind.rawValue, hash: hash, now: now),
+            covers(origin, end, now: now)
+        else { return false }
+        guard let begunAt = origin.begunAt else { return true }
+        let told = try transaction.singleUse(kind: kind.told, hash: hash, now: now)
+        return !Self.isLater(begunAt, than: told)
     }
 
     // MARK: Comparing
 
-    /// Whether an end counts for a sign-in. Times are of the provider's clock, and of the same second the end counts as the
-    /// later one.
+    /// Whether a sign-in began after an end was told. An end of which that is not known was told by an older version.
+    private static func isLater(_ begunAt: Int64, than told: SingleUseRecord?) -> Bool {
+        told.map { !isNoLater(begunAt, than: $0) } ?? false
+    }
+
+    /// Whether an end counts for what an ID token says. Times are of the provider's clock, and of the same second the end
+    /// counts as the later one.
     private func covers(_ origin: ProviderOrigin, _ record: SingleUseRecord, now: Int64) -> Bool {
         // Whether it was told within the last day.
         let isRecent = now < record.expiresAt - Self.memory + Self.settling

@@ -14,8 +14,11 @@ package struct ProviderMemory: Sendable {
         self.clock = clock
     }
 
-    /// Keeps a sign-in that has begun. Of a session's, the oldest beyond ten is dropped.
+    /// Keeps a sign-in that has begun, with the store's time at which it did. To be called before the browser is sent
+    /// away. Of a session's, the oldest beyond ten is dropped.
     package func keep(_ pending: PendingLogin) async throws {
+        var pending = pending
+        pending.keptAt = try await store.storeTime()
         let record = SingleUseRecord(
             kind: Self.pendingLogin, hash: pending.stateHash, owner: pending.sessionID,
             payload: Array(pending.stored.utf8), expiresAt: pending.expiresAt)
@@ -35,18 +38,23 @@ package struct ProviderMemory: Sendable {
         try await store.singleUse(kind: Self.logoutToken, hash: replay.hash, now: clock()) != nil
     }
 
-    /// Remembers what a provider has ended. To be called before its families are looked for: a sign-in that is being
-    /// finished meanwhile either is refused for what is remembered here, or has written its family when this returns.
+    /// Remembers what a provider has ended, and when it was told here. To be called once the logout token is there, and
+    /// before the families are looked for: a sign-in that is being finished meanwhile either is refused for what is
+    /// remembered here, or has written its family when this returns.
     ///
     /// - Parameter issuedAt: the `iat` of the logout token, in milliseconds.
     package func noteEnd(of target: LogoutToken.Target, issuedAt: Int64, ofProvider name: String) async throws {
+        let toldAt = try await store.storeTime()
         for end in ProviderEnd.ends(of: target, ofProvider: name) {
-            try await store.raise(singleUse: end.record(issuedAt: issuedAt, now: clock()))
+            for record in end.records(issuedAt: issuedAt, toldAt: toldAt, now: clock()) {
+                try await store.raise(singleUse: record)
+            }
         }
     }
 
     /// Whether a provider has ended what a sign-in begins with, so that it may not begin any more: the session that the
-    /// ID token names, or everything of the person until after it was issued.
+    /// ID token names, or everything of the person until after it was issued. A sign-in that began here after the end was
+    /// told is a new one, and not meant.
     ///
     /// A sign-in that may begin is asked again when it is written: ``SignInService/signIn(_:target:named:clientAddress:)``.
     package func hasEnded(_ origin: ProviderOrigin) async throws -> Bool {

@@ -1,7 +1,7 @@
 import IdentityProviders
 import StateSurface
 
-/// Where a sign-in through a provider begins, as its ID token says.
+/// Where a sign-in through a provider begins: what its ID token says, and when it was sent to the provider.
 package struct ProviderOrigin: Sendable, Equatable {
     /// The name of the provider.
     package let provider: String
@@ -12,13 +12,17 @@ package struct ProviderOrigin: Sendable, Equatable {
     /// `iat` and `auth_time`, in milliseconds; nil where there is none.
     package let issuedAt: Int64?
     package let authenticatedAt: Int64?
+    /// When the browser was sent to the provider, by the clock of the store, in milliseconds; nil for a token that was
+    /// handed in.
+    package let begunAt: Int64?
 
-    package init(_ identity: ExternalIdentity, of provider: String) {
+    package init(_ identity: ExternalIdentity, of provider: String, begunAt: Int64? = nil) {
         self.provider = provider
         subject = identity.subject
         session = identity.providerSession
         issuedAt = identity.issuedAt
         authenticatedAt = identity.authenticatedAt
+        self.begunAt = begunAt
     }
 
     /// Whether the provider has ended what the sign-in begins with.

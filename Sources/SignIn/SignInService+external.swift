@@ -8,12 +8,14 @@ extension SignInService {
     /// Signs in a person whom an identity provider has identified, on the session that was sent to the provider. If
     /// that session is refused, the audit log says so.
     ///
-    /// - Throws: what ``prove(_:of:provenAt:)`` and ``signIn(_:target:named:clientAddress:)`` throw.
+    /// - Parameter begunAt: when it was sent there, ``PendingLogin/keptAt``.
+    /// - Throws: what ``prove(_:of:begunAt:provenAt:)`` and ``signIn(_:target:named:clientAddress:)`` throw.
     package func signIn(
-        _ identity: ExternalIdentity, of provider: ProviderConfiguration, target: SignInTarget, clientAddress: String
+        _ identity: ExternalIdentity, of provider: ProviderConfiguration, begunAt: Int64?, target: SignInTarget,
+        clientAddress: String
     ) async throws -> SignedIn {
         do {
-            let proved = try await prove(identity, of: provider)
+            let proved = try await prove(identity, of: provider, begunAt: begunAt)
             return try await signIn(proved, target: target, clientAddress: clientAddress)
         } catch let fault as SessionFault {
             securityGuard.noteRefusedSignIn(reason: fault.code.rawValue, provider: provider.name)
@@ -30,15 +32,19 @@ extension SignInService {
     /// - With `claims.scope`, the scopes are `accounts.default_scope` and those of the claim, at every sign-in. Without
     ///   it, a new account gets `accounts.default_scope`, and others keep theirs.
     ///
-    /// - Parameter provenAt: when the person proved who they are, where the provider says no `auth_time`, in
-    ///   milliseconds since 1970; nil for now.
+    /// - Parameters:
+    ///   - begunAt: when the browser was sent to the provider, by the clock of the store; nil for a token that was handed
+    ///     in.
+    ///   - provenAt: when the person proved who they are, where the provider says no `auth_time`, in milliseconds since
+    ///     1970; nil for now.
     /// - Throws: `AuthError` `.invalidCredentials` for a disabled account, and where the provider has ended what the
     ///   sign-in begins with, in which case no account is made; `.conflict` if others keep changing the account; the
     ///   store's errors.
     package func prove(
-        _ identity: ExternalIdentity, of provider: ProviderConfiguration, provenAt: Int64? = nil
+        _ identity: ExternalIdentity, of provider: ProviderConfiguration, begunAt: Int64? = nil,
+        provenAt: Int64? = nil
     ) async throws -> ProvedAccount {
-        let origin = ProviderOrigin(identity, of: provider.name)
+        let origin = ProviderOrigin(identity, of: provider.name, begunAt: begunAt)
         let memory = ProviderMemory(store: store, clock: { [securityGuard] in securityGuard.now })
         guard try await !memory.hasEnded(origin) else { throw endedByProvider(origin) }
         let account = try await account(of: identity, rules: provider)

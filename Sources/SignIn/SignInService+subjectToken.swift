@@ -16,7 +16,7 @@ extension SignInService {
     ///   - tenantID: the tenant that the caller asks for; nil for that of the provider or issuer.
     ///   - identified: called for a person whom a provider has identified, before their account is looked for.
     /// - Throws: `AuthError` `.invalidCredentials` for every refusal, with the reason in the audit log; `Denial`
-    ///   `.rateLimited`; what ``prove(_:of:provenAt:)`` throws; the store's errors.
+    ///   `.rateLimited`; what ``prove(_:of:begunAt:provenAt:)`` throws; the store's errors.
     package func prove(
         subjectToken text: String, provider name: String?, tenantID: String?, of providers: ProviderDirectory,
         clientAddress: String, identified: (IdentityProvider, ExternalIdentity) -> Void = { _, _ in }

@@ -32,6 +32,34 @@ import Tracing
     // end
 
     // snippet
+    /// Has all routes forward to another upstream. Requests that have begun go on to the old one.
+    ///
+    /// - Returns: the configuration that the gateway goes on with, for the next change.
+    static func move(
+        _ gateway: Gateway, _ configuration: GatewayConfiguration, to upstream: String
+    ) async throws -> GatewayConfiguration {
+        var next = configuration
+        for index in next.routes.indices { next.routes[index].upstreams = [upstream] }
+        try await gateway.change(to: next)
+        return next
+    }
+    // end
+
+    // snippet
+    /// A gateway whose access log and audit log the program keeps. Both closures are called while requests are handled
+    /// and must not wait: they hand over what they are given, to a task that writes for example.
+    static func makeLoggedGateway(
+        _ configuration: GatewayConfiguration, logger: Logger, access: AsyncStream<[UInt8]>.Continuation,
+        audit: AsyncStream<String>.Continuation, onReady: @escaping @Sendable (String) -> Void
+    ) async throws -> Gateway {
+        try await Gateway(
+            configuration: configuration, realms: [], logger: logger,
+            audit: { event, members in audit.yield("\(event) \(members.serialized())") },
+            onReady: onReady, accessLog: { lines in access.yield(lines) })
+    }
+    // end
+
+    // snippet
     /// The gateway's spans and the program's own go to one collector. To be run in this order: services are stopped in
     /// reverse, so the tracer sends what the gateway has recorded last.
     static func makeTracedServices(
@@ -58,6 +86,83 @@ import Tracing
             #expect(status == 401)
             await gateway.reload()
         }
+    }
+
+    @Test("A configuration is changed while the gateway serves, but not in what only a start reads")
+    func changed() async throws {
+        let directory = try Self.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (origins, told) = AsyncStream<String>.makeStream()
+        let configuration = try Self.configuration(in: directory.path)
+        let gateway = try await Gateway(
+            configuration: configuration, realms: [], logger: Logger(label: "test"), onReady: { told.yield($0) })
+        try await Self.run([gateway], origins) { url in
+            #expect(try await Self.status(of: url) == 404)
+            var orders = RouteConfiguration(path: "/orders")
+            orders.upstreams = ["http://127.0.0.1:9"]
+            var next = configuration
+            next.routes = [orders]
+            try await gateway.change(to: next)
+            // Without a credential; the default asks for one.
+            #expect(try await Self.status(of: url) == 401)
+            let moved = try await Self.move(gateway, next, to: "http://127.0.0.1:10")
+            #expect(moved.routes.map(\.upstreams) == [["http://127.0.0.1:10"]])
+
+            var other = moved
+            other.routes = []
+            other.tokens.audience = ["others"]
+            let wrong = other
+            let error = await #expect(throws: ConfigurationError.self) { try await gateway.change(to: wrong) }
+            #expect(error?.code == .restartNeeded && error?.key == "tokens.audience")
+            #expect(try await Self.status(of: url) == 401)
+        }
+    }
+
+    @Test("A setting that the gateway would ignore is refused, unless the program does what it says")
+    func ignored() async throws {
+        let directory = try Self.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let settings: [(key: String, set: (inout GatewayConfiguration) -> Void)] = [
+            ("audit.file", { $0.audit.file = "a" }), ("log.access", { $0.log.access = "a" }),
+            ("log.format", { $0.log.format = .json }), ("log.level", { $0.log.level = .debug }),
+            ("server.watch", { $0.server.watch = true }),
+        ]
+        for (key, set) in settings {
+            var configuration = try Self.configuration(in: directory.path)
+            set(&configuration)
+            let wrong = configuration
+            let error = await #expect(throws: ConfigurationError.self) {
+                _ = try await Gateway(configuration: wrong, realms: [], logger: Logger(label: "test"))
+            }
+            #expect(error?.code == .settingUnread && error?.key == key)
+        }
+    }
+
+    @Test("A program that takes them gets the lines of the access log and the events of the audit log")
+    func logged() async throws {
+        let directory = try Self.makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (origins, told) = AsyncStream<String>.makeStream()
+        let (lines, access) = AsyncStream<[UInt8]>.makeStream()
+        let (events, audit) = AsyncStream<String>.makeStream()
+        var configuration = try Self.configuration(in: directory.path)
+        configuration.log.access = "access.log"
+        configuration.log.level = .debug
+        configuration.audit.file = "audit.log"
+        var logger = Logger(label: "test")
+        logger.logLevel = .debug
+        let gateway = try await Self.makeLoggedGateway(
+            configuration, logger: logger, access: access, audit: audit, onReady: { told.yield($0) })
+        try await Self.run([gateway], origins) { url in
+            let status = try await Self.status(of: url)
+            #expect(status == 404)
+        }
+        access.finish()
+        audit.finish()
+        let text = await lines.reduce(into: "") { $0 += String(decoding: $1, as: UTF8.self) }
+        #expect(text.contains(#""path":"/orders""#) && text.hasSuffix("\n"))
+        let refused = await events.first { $0.hasPrefix("request.refused ") }
+        #expect(refused?.contains("/orders") == true)
     }
 
     @Test("A tracer that runs beside the gateway ends with it")

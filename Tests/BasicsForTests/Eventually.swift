@@ -1,3 +1,5 @@
+import Foundation
+
 /// Asks again and again until `condition` holds or the time is over, for what no event tells of.
 ///
 ///     #expect(try await eventually { try !gateway.isHealthy(token) })
@@ -13,4 +15,19 @@ package func eventually(
         try await Task.sleep(for: .milliseconds(10))
     }
     return try await condition()
+}
+
+/// As ``eventually(within:_:)``, for what blocks anyway: tries again and again until `attempt` returns something or the
+/// time is over. Sleeps on the thread of its caller.
+///
+/// - Returns: what it returned; nil if it never returned anything.
+package func blockingEventually<Value>(
+    within limit: Duration = .seconds(30), _ attempt: () throws -> Value?
+) rethrows -> Value? {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+        if let value = try attempt() { return value }
+        Thread.sleep(forTimeInterval: 0.1)
+    }
+    return try attempt()
 }

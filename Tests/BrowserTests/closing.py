@@ -13,6 +13,7 @@ import re
 import struct
 import urllib.parse
 
+import timers
 from assets import POLICY, PUBLIC
 
 _LIST = (pathlib.Path(__file__).parent / "parts.test.mjs").read_text()
@@ -102,13 +103,15 @@ async def every_way(browser):
     """Every close code leads where it should: the socket stays closed, comes back, or comes back with a newer token."""
     assert len(WAYS) > 20, WAYS
     async with Closing() as gateway:
-        tab = await browser.tab(gateway.origin + "/page")
+        tab = await browser.tab(gateway.origin + "/page", timers.keep)
         await tab.value(_CLIENTS.replace("COUNT", str(len(WAYS))))
         await tab.until("clients.every(({ told }) => told.some(([, code]) => code !== undefined))")
         for number, (code, reason, then) in enumerate(WAYS):
             if then != "stop":
                 await tab.until(f"clients[{number}].runtime.isOpen")
-        await asyncio.sleep(1)  # more than the first pause of a client that should have stayed closed
+        # Half a minute is more than the first pause of a client that should have stayed closed.
+        asked = await timers.asked_for(tab, 30_000)
+        assert asked == [], f"something is tried again: {asked}"
         for number, (code, reason, then) in enumerate(WAYS):
             what = f"{code} {reason}"
             told = await tab.value(f"clients[{number}].told")

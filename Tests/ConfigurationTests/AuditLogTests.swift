@@ -1,3 +1,4 @@
+import Answers
 import Encodings
 import Foundation
 import Logging
@@ -112,6 +113,16 @@ final class AuditLogTests {
         #expect(text.contains("sec_abcd…") && text.contains("ses_abcd…") && text.contains("eyJhbGci…"))
     }
 
+    @Test("Each kind of credential that the gateway issues is shortened", arguments: CredentialPrefix.all)
+    func shortens(prefix: CredentialPrefix) {
+        let credential = String(decoding: prefix.bytes, as: UTF8.self) + String(repeating: "A1b-", count: 11)
+        let shown = "\(credential.prefix(8))…"
+        #expect(AuditScrub.clean(credential) == shown)
+        let (text, cleaned) = ("é\(credential), 'x-\(credential)' é", "é\(shown), 'x-\(shown)' é")
+        #expect(AuditScrub.clean(text) == cleaned)
+        #expect(AuditScrub.clean(cleaned) == cleaned)
+    }
+
     private static let long = String(repeating: "aB3_", count: 11)
 
     @Test(
@@ -131,7 +142,7 @@ final class AuditLogTests {
         arguments: [
             "a-gateway-with-a-long-name.the-namespace-of-production.svc.cluster.local", "1.20.300-beta.4",
             "elasticsearch-master.observability-stack.example", long, "a.b.c", "...", "audit.2026-01-01.jsonl",
-            "a-gateway-with-a-long-name.the-namespace-of-production.example.",
+            "a-gateway-with-a-long-name.the-namespace-of-production.example.", "code_redirect_mismatch", "spec_1",
         ])
     func leaves(text: String) {
         #expect(AuditScrub.clean("of \(text), once") == "of \(text), once")

@@ -208,6 +208,7 @@ import Testing
             ("admin: 127.0.0.1:9180", "admin: 0.0.0.0:9180", "wrong admin server.admin"),
             ("admin: 127.0.0.1:9180", "admin: 203.0.113.1:9180", "wrong admin server.admin"),
             ("admin: 127.0.0.1:9180", "admin: 10.0.0.5:9180", "note admin server.admin"),
+            ("admin: 127.0.0.1:9180", "admin: 100.64.0.5:9180", "note admin server.admin"),
             ("audit:", "errors: {explain: true}\naudit:", "wrong config errors.explain"),
             ("audit:", "limits: {enabled: false}\naudit:", "wrong config limits.enabled"),
             ("[10.9.9.9]", "[10.9.9.9]\n  allowed_origins: [http://a.example]", "wrong origins server.allowed_origins"),

@@ -56,6 +56,22 @@ struct DoctorSecretFilesTests {
         #expect(found.last?.message.hasPrefix(path("secret")) == true)
     }
 
+    @Test("Of a configuration that everyone can read, a webhook's path is a note, and its query a fault")
+    func webhooks() throws {
+        let yaml = """
+            events:
+              - {url: 'https://a.example/hooks/x', events: [session.ended]}
+              - {url: 'https://a.example/hooks?key=x', events: [session.ended]}
+              - {url: 'https://b.example/', events: [session.ended]}
+            """
+        var facts = DoctorFacts(now: 0, store: .missing(path: "x"))
+        facts.file = .init(path: "g.yaml", mode: 0o644, isReadable: true)
+        let found = DoctorJudgement(loaded: try load(yaml, file: "g.yaml"), facts: facts).findings
+            .filter { $0.key.hasPrefix("events") }
+        #expect(found.map(\.key) == ["events[0].url", "events[1].url"])
+        #expect(found.map(\.level) == [.note, .wrong])
+    }
+
     @Test("Files for a group are in order")
     func closed() async throws {
         let found = try await findings(mode: 0o640)

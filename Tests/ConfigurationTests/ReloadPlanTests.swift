@@ -14,6 +14,17 @@ import Testing
         #expect(GatewaySettings.all.allSatisfy { $0.keep != nil })
     }
 
+    @Test("What needs a restart here is what a gateway in another program refuses to change")
+    func sameKeys() {
+        var needRestart = Set(GatewaySettings.all.map(\.key)).subtracting(ReloadPlan.reloadable)
+        // A file holds the value of `state.url`.
+        needRestart.remove("state.url_file")
+        // No single key of the file: a list of entries, what no file holds, and TLS, which all its keys switch on.
+        needRestart.formUnion(["events", "keys.passphrase", "server.tls"])
+        #expect(Set(GatewayConfiguration.startKeys) == needRestart)
+        #expect(throws: Never.self) { try GatewayConfiguration().checkStartKeys(as: GatewayConfiguration()) }
+    }
+
     @Test("Keys that need a restart keep their value and are named; the others change")
     func keeps() {
         var running = GatewayConfiguration()

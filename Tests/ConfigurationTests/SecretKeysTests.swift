@@ -133,7 +133,7 @@ struct SecretKeysTests {
                 audience: [a]
                 tenants: [t]
                 jwks: https://u:hunter2@i.example/keys?sig=hunter2
-            events: [{url: 'https://h.example/hook?sig=hunter2', events: [session.ended]}]
+            events: [{url: 'https://h.example:8443/hooks/hunter2?sig=hunter2', events: [session.ended]}]
             identity_providers:
               - name: company
                 kind: oauth2
@@ -158,7 +158,7 @@ struct SecretKeysTests {
         #expect(loaded.configuration.state.url == url)
         let shown = ConfigurationText.yaml(loaded.configuration)
         #expect(!shown.contains("hunter2"), "\(shown)")
-        #expect(shown.contains("postgres://u:redacted@h/d") && shown.contains("https://h.example/hook?sig=redacted"))
+        #expect(shown.contains("postgres://u:redacted@h/d") && shown.contains("url: https://h.example:8443/redacted\n"))
         let operators = OperatorConfiguration(loaded)
         #expect(!operators.values.contains { $0.value.contains("hunter2") }, "\(operators.values)")
         #expect(operators.values.contains { $0.key == "state.url" })

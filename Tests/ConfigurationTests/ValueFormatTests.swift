@@ -127,6 +127,20 @@ struct ValueFormatTests {
     }
 
     @Test(
+        "Of the URL of a webhook scheme, host and port are shown",
+        arguments: [
+            ("https://h.example/hooks/hunter2?k=hunter2", "https://h.example/redacted"),
+            ("https://h.example:8443/hunter2", "https://h.example:8443/redacted"),
+            ("http://[::1]:9/hunter2", "http://[::1]:9/redacted"),
+            ("https://h.example?hunter2", "https://h.example/redacted"),
+            ("https://h.example", "https://h.example"), ("https://h.example:1/", "https://h.example:1/"),
+            ("https://u:hunter2@h.example/", "https://h.example/redacted"), ("hunter2", "redacted"),
+        ])
+    func hidesPaths(text: String, shown: String) {
+        #expect(URLText.withoutPath(text) == shown)
+    }
+
+    @Test(
         "A URL without a password is shown as it is",
         arguments: ["sqlite:var/x.sqlite", "postgres://user@db:5432/x?sslmode=require", "https://idp.example/jwks"])
     func leavesOthers(text: String) {

@@ -63,6 +63,10 @@ import Testing
         ("routes:\n  - {path: /a, upstream: http://a:1}\n  - {path: /a, upstream: http://b:1}\n", 3, "routes[1]"),
         ("issuers:\n  - {issuer: https://a.example, audience: [x]}\n", 2, "jwks"),
         (
+            "issuers:\n  - issuer: https://a.example\n    jwks: k\n    audience: x\n    tenants: [a b]\n", 5,
+            "issuers[0].tenants"
+        ),
+        (
             "identity_providers:\n  - {name: A B, issuer: https://a.example, client_id: x, client_secret: y}\n", 2,
             "name"
         ),

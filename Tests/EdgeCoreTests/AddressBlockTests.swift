@@ -15,7 +15,7 @@ import Testing
             ("10.0.0.0/8", "::ffff:10.1.2.3", true), ("2001:db8::/33", "2001:db8:8000::1", false),
         ])
     func contains(block: String, address: String, isInside: Bool) throws {
-        let bytes = try #require(IPAddress.bytes(of: address))
+        let bytes = try #require(PackedAddress.bytes(of: address))
         #expect(try #require(AddressBlock(block)).contains(bytes) == isInside)
     }
 
@@ -33,6 +33,24 @@ import Testing
             ("::2", false),
         ])
     func loopback(address: String, isLoopback: Bool) {
-        #expect(IPAddress.isLoopback(IPAddress.bytes(of: address)) == isLoopback)
+        #expect(PackedAddress.bytes(of: address).map { PackedAddress.isLoopback($0) } == isLoopback)
+        #expect(PackedAddress.isLoopback(host: address) == isLoopback)
+        #expect(PackedAddress.countsAsLocal(peer: PackedAddress.bytes(of: address)) == isLoopback)
+    }
+
+    @Test(
+        "Of names only localhost is this machine",
+        arguments: [
+            ("localhost", true), ("", false), ("example.com", false), ("127.0.0.1.example.com", false),
+            ("localhost.example.com", false), ("0x7f.1", false), ("2130706433", false), ("0.0.0.0", false),
+            ("::", false),
+        ])
+    func loopbackNames(host: String, isLoopback: Bool) {
+        #expect(PackedAddress.isLoopback(host: host) == isLoopback)
+    }
+
+    @Test("A peer without an address, on a Unix socket, counts as local")
+    func unixPeer() {
+        #expect(PackedAddress.countsAsLocal(peer: nil))
     }
 }

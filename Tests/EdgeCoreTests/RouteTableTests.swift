@@ -81,6 +81,22 @@ import Testing
         #expect(found == isAmbiguous)
     }
 
+    @Test(
+        "Escaped escapes that hide another route or an own path are ambiguous",
+        arguments: [
+            ("/x/50%25", false), ("/x/%2561", false), ("/orders/%2561", false), ("/%256frders", true),
+            ("/orders/%256Eew", true), ("/ap%2569/session/current", true), ("/x%25zz", false), ("/x/%25%2561", false),
+            ("/x/50%25add", false), ("/%256frders/50%25add", true), ("/x/%25C3%25A9", false),
+        ])
+    func escapedEscapes(path: String, isAmbiguous: Bool) {
+        let found = EscapedEscapes.areAmbiguous(
+            in: Array(path.utf8), besides: OwnPaths(api: ["/api/auth/login", "/api/session", "/oauth2/token"])
+        ) {
+            Self.table.match(path: $0, host: [], method: Array("GET".utf8))
+        }
+        #expect(found == isAmbiguous)
+    }
+
     @Test("A prefix is cut off only where the route says so")
     func upstreamPath() {
         var configuration = RouteConfiguration(path: "/orders")

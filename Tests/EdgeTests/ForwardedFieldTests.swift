@@ -13,7 +13,9 @@ import Testing
         ForwardedField(lines.map { Array($0.utf8) })?.elements
     }
 
-    private static func node(_ text: String) -> ForwardedField.Node? { IPAddress.bytes(of: text).map { .address($0) } }
+    private static func node(_ text: String) -> ForwardedField.Node? {
+        PackedAddress.bytes(of: text).map { .address($0) }
+    }
 
     @Test(
         "A node is an address, perhaps with a port, or an obfuscated identifier",
@@ -84,7 +86,8 @@ import Testing
         ] as [(String, String?, String?, String?)])
     func clients(line: String, client: String?, proto: String?, host: String?) throws {
         let said = try Self.said(line)
-        #expect(said.client == client.flatMap { IPAddress.bytes(of: $0) } && said.proto == proto && said.host == host)
+        let address = client.flatMap { PackedAddress.bytes(of: $0) }
+        #expect(said.client == address && said.proto == proto && said.host == host)
         #expect(said.isHidden == (line.contains("unknown") || line.contains("_")))
     }
 
@@ -99,6 +102,18 @@ import Testing
         var buffer = ByteBuffer(string: "GET / HTTP/1.1\r\nHost: h\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
         guard case .head(let head) = RequestHead.parse(&buffer) else { throw WireError(.startLine, "no head") }
         return ForwardedStatement(xForwarded: head, isTrusted: { $0.first == 10 })
+    }
+
+    @Test(
+        "The chain for upstreams begins behind the last hop that is no address",
+        arguments: [
+            ("6.6.6.6, unknown", []), ("6.6.6.6, unknown, 10.0.0.1", ["10.0.0.1"]), ("unknown, 6.6.6.6", ["6.6.6.6"]),
+            ("6.6.6.6, 1.1.1.1", ["6.6.6.6", "1.1.1.1"]),
+        ] as [(String, [String])])
+    func chains(entries: String, chain: [String]) throws {
+        #expect(try Self.xForwarded(["X-Forwarded-For: " + entries]).chain == chain)
+        let nodes = entries.split(separator: ",").map { "for=\($0.drop { $0 == " " })" }
+        #expect(try Self.said(nodes.joined(separator: ", ")).chain == chain)
     }
 
     @Test(

@@ -146,4 +146,16 @@ import Testing
             #expect(error?.status == status)
         }
     }
+
+    @Test("Trailers may be dropped unless they are malformed, or would frame or route the message")
+    func trailers() {
+        func fault(_ name: String, _ value: String) -> WireError? {
+            HTTP2Request.fault(ofTrailers: HPACKHeaders([("x-first", "1"), (name, value)]))
+        }
+        #expect(fault("x-checksum", "1 2") == nil && fault("x-empty", "") == nil)
+        for (name, value) in [
+            ("content-length", "1"), ("host", "h"), ("x-t", "1 "), ("x-t", "\t1"), ("x-t", "a\u{0}b"), ("X-T", "1"),
+            ("x t", "1"), (":path", "/"),
+        ] { #expect(fault(name, value) != nil, "\(name): \(value)") }
+    }
 }

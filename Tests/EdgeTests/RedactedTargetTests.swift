@@ -1,3 +1,4 @@
+import Answers
 import Testing
 
 @testable import Edge
@@ -16,7 +17,10 @@ import Testing
 
     @Test(
         "Paths without ids and credentials stay as they were sent",
-        arguments: ["/", "/orders/17", "/a_b/c%20d", "/seyJ/x", "/session_id", "/a%2Fb", "/eyJ.a", "/ses_"])
+        arguments: [
+            "/", "/orders/17", "/a_b/c%20d", "/seyJ/x", "/session_id", "/a%2Fb", "/eyJ.a", "/ses_",
+            "/code_redirect_mismatch",
+        ])
     func plainPaths(path: String) {
         #expect(Self.path(path) == path)
     }
@@ -33,6 +37,20 @@ import Testing
         ])
     func secretPaths(path: String, shown: String) {
         #expect(Self.path(path) == shown)
+    }
+
+    @Test("Each kind of credential that the gateway issues is cut", arguments: CredentialPrefix.all)
+    func issuedSecrets(prefix: CredentialPrefix) {
+        let credential = String(decoding: prefix.bytes, as: UTF8.self) + String(repeating: "A1b-", count: 11)
+        #expect(Self.path("/x/\(credential)/y") == "/x/\(credential.prefix(8))…/y")
+        #expect(Self.query("a=1&q=x-\(credential)") == "a=1&q=x-\(credential.prefix(8))…")
+    }
+
+    @Test("A long path is cut behind its beginning")
+    func longPaths() {
+        let long = "/" + String(repeating: "a", count: 511)
+        #expect(RedactedTarget.text(of: Array(long.utf8)) == long)
+        #expect(RedactedTarget.text(of: Array((long + "b").utf8)) == long + "…")
     }
 
     @Test(

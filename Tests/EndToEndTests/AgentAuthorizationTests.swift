@@ -239,6 +239,9 @@ import Testing
         let gateway = try await GatewayInProcess.start("clients: {registration: true}", users: [])
         defer { gateway.stop() }
         for path in ["/oauth2/authorize", "/authorize"] { expectStatus(try gateway.request("GET", path), 404) }
+        expectStatus(try gateway.form("/oauth2/authorize", [("decision", "allow")]), 404)
+        let foreign = [("Origin", "https://evil.example")]
+        expectStatus(try gateway.form("/oauth2/authorize", [("decision", "allow")], headers: foreign), 403)
         for path in ["/oauth2/register", "/register"] {
             expectStatus(try gateway.request("POST", path, json: ["redirect_uris": ["https://a.example/"]]), 404)
         }

@@ -1,12 +1,13 @@
 import Encodings
 import Foundation
+import GatewayForTests
 import JOSE
 import PostgresForTests
 import Testing
 
 /// OpenID Connect back-channel logout: what a provider ends, on every node.
 @Suite(.blocking) struct BackchannelLogoutTests {
-    /// An ID token of some seconds later; of the second of a logout, the logout counts as the later one.
+    /// An ID token of some seconds later.
     private static let later: @Sendable (inout JSONObject) -> Void = { claims in
         claims["iat"] = (claims["iat"]?.int64Value).map { .integer($0 + 5) }
     }
@@ -36,20 +37,41 @@ import Testing
         expectRefused(try gateway.me(ended.token), 401, "invalid_token")
         #expect(try one.fetch("POST", "/api/auth/refresh").status == 401)
         #expect(try gateway.isHealthy(kept.token))
-        // Nothing begins any more with a session that the provider has ended.
+        // The provider lets the person in again at once, in the same session of its own: that is a new sign-in.
         provider.change { $0.claims["sid"] = "idp-session-1" }
         var again = BrowserProbe(gateway)
-        #expect(try again.signIn(provider)["location"] == "/?login_error=login_refused")
-        // The same token again is refused, and does not end what began since.
-        provider.change { $0.claims["sid"] = "idp-session-3" }
-        _ = try again.signIn(provider)
+        #expect(try again.signIn(provider)["location"] == "/")
         let fresh = try again.tokens()
+        // The same token again is refused, and does not end what began since.
         let replay = try Self.post(gateway, token)
         #expect(replay.status == 400 && replay.json["error"] as? String == "invalid_request")
         #expect(replay["cache-control"] == "no-store")
         #expect(try gateway.isHealthy(fresh.token))
         #expect(try open.run("echo", id: "c1").contains("\"result\""))
         #expect(try await ProviderSignInTests.isAudited(gateway, replay, "replayed"))
+        // A new one does.
+        expectStatus(try Self.post(gateway, try provider.logoutToken()), 200)
+        expectRefused(try gateway.me(fresh.token), 401, "invalid_token")
+        #expect(try gateway.isHealthy(kept.token))
+    }
+
+    @Test("A sign-in that had begun before a logout is refused, as is an ID token that names the session")
+    func begunBefore() async throws {
+        let provider = try FakeProvider()
+        defer { provider.stop() }
+        let gateway = try await ProviderSignInTests.start(provider, "accept_tokens: true")
+        defer { gateway.stop() }
+        var browser = BrowserProbe(gateway)
+        let there = try browser.navigate("/api/auth/login/idp")
+        let back = try provider.authorize(try #require(there["location"]))
+        expectStatus(try Self.post(gateway, try provider.logoutToken()), 200)
+        provider.change { $0.editClaims = Self.later }
+        #expect(try browser.navigate(back, from: "cross-site")["location"] == "/?login_error=login_refused")
+        let handedIn = try gateway.request("POST", "/api/auth/login", json: ["subject_token": try provider.idToken()])
+        expectRefused(handedIn, 401, "invalid_credentials")
+        // The state was used up; the person begins again in the same browser.
+        #expect(try browser.navigate(back, from: "cross-site").status == 400)
+        #expect(try browser.signIn(provider)["location"] == "/")
     }
 
     @Test("Without a sid, everything that the provider began for that person ends, and a password's session stays")
@@ -70,9 +92,8 @@ import Testing
         expectStatus(try Self.post(gateway, token), 200)
         expectRefused(try gateway.me(here.token), 401, "invalid_token")
         #expect(try gateway.isHealthy(password.token))
-        // They sign in again later, and the token that ended the first sign-in does not end this one.
-        provider.change { $0.editClaims = Self.later }
-        _ = try browser.signIn(provider)
+        // They sign in again at once, and the token that ended the first sign-in does not end this one.
+        #expect(try browser.signIn(provider)["location"] == "/")
         let again = try browser.tokens()
         expectStatus(try Self.post(gateway, token), 400)
         #expect(try gateway.isHealthy(again.token))
@@ -115,6 +136,12 @@ import Testing
         default: answer = try Self.post(gateway, text)
         }
         #expect(answer.status == 400 && answer["cache-control"] == "no-store", "\(answer.text)")
+        // A problem, with the members that OpenID Connect names.
+        #expect(answer["content-type"] == "application/problem+json")
+        #expect(answer.json["code"] as? String == "invalid_request" && answer.json["status"] as? Int == 400)
+        #expect(answer.json["request_id"] as? String == answer["x-request-id"])
+        #expect(answer.json["error"] as? String == "invalid_request")
+        #expect(answer.json["error_description"] as? String == answer.json["detail"] as? String)
         #expect(try await ProviderSignInTests.isAudited(gateway, answer, "request.refused"))
         #expect(!ProviderSignInTests.audit(gateway).contains(#""reason":"""#), "refused without a reason")
         #expect(try gateway.isHealthy(tokens.token))
@@ -149,9 +176,10 @@ import Testing
                 try node.request("POST", "/api/auth/login", json: ["subject_token": early]), 401,
                 "invalid_credentials")
         }
-        provider.change { $0.editClaims = Self.later }
+        provider.change { $0.editClaims = { _ in } }
         #expect(try browser.signIn(provider)["location"] == "/")
-        // An authentication from before the logout does not become newer with a new token.
+        // With a new sign-in the provider may let an authentication from before count again. A token that is handed in
+        // does not become newer by a new `iat`.
         provider.change { script in
             script.editClaims = { claims in
                 Self.later(&claims)
@@ -159,10 +187,34 @@ import Testing
             }
         }
         var again = BrowserProbe(nodes.b)
-        #expect(try again.signIn(provider)["location"] == "/?login_error=login_refused")
-        // Another person is not meant.
-        provider.change { $0.claims["sub"] = "person-2" }
         #expect(try again.signIn(provider)["location"] == "/")
+        let stale = try provider.idToken()
+        expectRefused(
+            try nodes.a.request("POST", "/api/auth/login", json: ["subject_token": stale]), 401, "invalid_credentials")
+        // Another person is not meant.
+        let other = try provider.idToken { $0["sub"] = "person-2" }
+        expectStatus(try nodes.b.request("POST", "/api/auth/login", json: ["subject_token": other]), 200)
+    }
+
+    @Test(
+        "Whether a logout or a sign-in came first does not depend on the clocks of the nodes",
+        .enabled(if: PrivatePostgres.isAvailable))
+    func clocks() async throws {
+        let provider = try FakeProvider()
+        defer { provider.stop() }
+        let nodes = try await TwoNodes<GatewayInProcess>(more: provider.yaml())
+        defer { nodes.stop() }
+        nodes.a.clock.advance(by: .seconds(20))
+        // It began first, and the clock of its node is ahead.
+        var early = BrowserProbe(nodes.a)
+        let there = try early.navigate("/api/auth/login/idp")
+        let back = try provider.authorize(try #require(there["location"]))
+        expectStatus(try Self.post(nodes.b, try provider.logoutToken()), 200)
+        #expect(try early.navigate(back, from: "cross-site")["location"] == "/?login_error=login_refused")
+        // It began last, and the clock of the node that was told is ahead.
+        expectStatus(try Self.post(nodes.a, try provider.logoutToken()), 200)
+        var late = BrowserProbe(nodes.b)
+        #expect(try late.signIn(provider)["location"] == "/")
     }
 
     @Test(

@@ -114,7 +114,8 @@ import Testing
         #expect(try status([], "/api/auth/verify/orders/1") == 401)
         #expect(try status([], "/api/auth/verify/x/..%2forders") == 401)
         for (path, uri, expected) in [
-            ("/x", "/x", 200), ("/x?a=1", "/x?a=1", 200), ("/%78", "/x", 200), ("/", "/x", 200), ("/x", "/y", 403),
+            ("/x", "/x", 200), ("/x?a=1", "/x?a=1", 200), ("/%78", "/x", 200), ("/", "/", 200), ("/", "/x", 403),
+            ("/x", "/y", 403),
             ("/x", "/orders/1", 403), ("/orders/1", "/x", 403), ("/x?a=1", "/x", 403), ("/x", "/x?a=1", 403),
         ] {
             for name in ["X-Forwarded-Uri", "X-Original-URI", "X-Original-URL"] {
@@ -123,12 +124,45 @@ import Testing
         }
         for uri in [
             "orders", "", "/x/../orders", "/x/%2e%2e/orders", "//orders", "/x#", "*", "/x%00", "/orders;x",
-            "/;x/orders",
+            "/;x/orders", "/%256frders/1",
         ] {
             #expect(try [401, 403].contains(status([("X-Forwarded-Uri", uri)])), "\(uri)")
         }
         // A route without an upstream is there for this endpoint only.
         #expect(try gateway.request("GET", "/orders/1", headers: [ada.bearer]).status == 404)
+    }
+
+    @Test("A slash alone is the path that Envoy asks about, and is judged by its route")
+    func appendedRoot() async throws {
+        let gateway = try await GatewayInProcess.start(
+            "server: {trusted_proxies: [127.0.0.1]}\nroutes: [{path: /, scopes: [admin]}]\n")
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        for (path, fields, status) in [
+            ("", [], 200), ("/", [], 403), ("/?a=1", [], 403), ("/x", [], 403),
+            ("/", [("X-Forwarded-Uri", "/x")], 403), ("/", [("X-Forwarded-Proto", "https")], 403),
+        ] as [(String, [(String, String)], Int)] {
+            let answer = try gateway.request("GET", "/api/auth/verify" + path, headers: [ada.bearer] + fields)
+            #expect(answer.status == status, "\(path) \(fields)")
+        }
+        let wary = try await GatewayInProcess.start(Self.routes)
+        defer { wary.stop() }
+        #expect(try wary.request("GET", "/api/auth/verify/").status == 403)
+    }
+
+    @Test("Credentials in the forwarded query count for GET alone, also where only the asking says the method")
+    func forwardedQuery() async throws {
+        let gateway = try await Self.trusting()
+        defer { gateway.stop() }
+        let ada = try gateway.login(.ada)
+        let uri = "/ws?access_token=\(ada.token)&session_id=\(ada.sessionID)"
+        for (method, said, status) in [
+            ("GET", nil, 200), ("GET", "GET", 200), ("POST", "GET", 200), ("POST", nil, 401), ("GET", "POST", 401),
+        ] as [(String, String?, Int)] {
+            let fields = [("X-Forwarded-Uri", uri)] + (said.map { [("X-Forwarded-Method", $0)] } ?? [])
+            let answer = try gateway.request(method, "/api/auth/verify", headers: fields)
+            #expect(answer.status == status, "\(method) \(said ?? "-"): \(answer.text)")
+        }
     }
 
     @Test("Forwarded fields that come twice, or from a peer that is not trusted, are 403")

@@ -73,7 +73,7 @@ struct WireTests {
 
     @Test("A request of HTTP/2 is sent byte for byte, with long heads in several frames")
     func frames() {
-        var request = HTTP2Request(fields: [])
+        var request = FramedRequest(fields: [])
         request.add("X-Any", "a\r\nb")
         request.body = [1, 2]
         #expect(

@@ -93,8 +93,8 @@ struct AuthorizationRequestTests {
     @Test("HTTP Basic form-encodes identifier and secret first (RFC 6749 §2.3.1)") func basic() throws {
         let secret = try #require(ClientSecret("a:b+c %"))
         let (headers, form) = try tokenRequest(.secretBasic(secret), clientID: "my:client")
-        // my%3Aclient:a%3Ab%2Bc%20%25
-        #expect(headers["Authorization"] == "Basic bXklM0FjbGllbnQ6YSUzQWIlMkJjJTIwJTI1")
+        // my%3Aclient:a%3Ab%2Bc+%25
+        #expect(headers["Authorization"] == "Basic bXklM0FjbGllbnQ6YSUzQWIlMkJjKyUyNQ==")
         #expect(form["client_id"] == nil && form["client_secret"] == nil)
     }
 

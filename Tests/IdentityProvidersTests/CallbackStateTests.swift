@@ -118,6 +118,9 @@ struct CallbackStateTests {
         #expect(!begun.location.contains(secrets.codeVerifier))
         let again = PendingLogin(stateHash: begun.pending.stateHash, stored: begun.pending.stored)
         #expect(again == begun.pending)
+        var kept = begun.pending
+        kept.keptAt = start + 1
+        #expect(PendingLogin(stateHash: kept.stateHash, stored: kept.stored) == kept)
         #expect(PendingLogin(stateHash: [], stored: "{}") == nil)
         #expect(PendingLogin(stateHash: [], stored: begun.pending.stored.replacing("\"/\"", with: "\"//evil\"")) == nil)
     }

@@ -10,11 +10,11 @@ struct LyingProviderTests {
     @Test("An honest provider signs a person in and brings them back")
     func honest() async throws {
         let world = World(try Script())
-        guard case .identified(let identity, let returnTo) = try await world.signIn() else {
+        guard case .identified(let identity, let pending) = try await world.signIn() else {
             Issue.record("no user was signed in")
             return
         }
-        #expect(returnTo.text == "/cart?step=2")
+        #expect(pending.returnTo.text == "/cart?step=2")
         #expect(identity.issuer == "https://idp.example" && identity.subject == "person-1")
         #expect(identity.email == "ada@example.com" && identity.isEmailVerified && identity.name == "Ada")
         #expect(identity.groups == ["staff", "admins"] && !identity.leftGroupsOut && identity.scopes.isEmpty)

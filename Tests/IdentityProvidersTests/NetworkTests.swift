@@ -111,6 +111,9 @@ struct NetworkTests {
         let all = String((1...0x7F).compactMap { UnicodeScalar($0) }.map(Character.init)) + "é漢"
         let parameters = [FormParameter("a b&=", all), FormParameter("", ""), FormParameter("x", "")]
         #expect(FormText.decode(FormText.encode(parameters)) == parameters)
+        // The example of RFC 6749 appendix B.
+        #expect(FormText.encodeForm(" %&+£€") == "+%25%26%2B%C2%A3%E2%82%AC")
+        #expect(FormText.encode(" %20") == "%20%2520" && FormText.encodeForm(" %20") == "+%2520")
         #expect(FormText.decode("a+b=c+d&&e") == [FormParameter("a b", "c d"), FormParameter("e", "")])
         for broken in ["a=%", "a=%4", "a=%zz", "a=%ff", "%=a"] { #expect(FormText.decode(broken) == nil) }
         #expect(FormText.decode(String(repeating: "a&", count: 65)) == nil)

@@ -44,6 +44,19 @@ struct SessionUsesTests {
         #expect(try await fixture.runtime.admit(secretHash: session.secret.hash).failure == .mismatch)
     }
 
+    @Test("What could not be written leaves no more uses than may wait")
+    func keepsItsBound() async {
+        let uses = SessionUses(capacity: 2)
+        fixture.store.set(reachable: false)
+        // While they are written, there is room for as many again.
+        fixture.store.pause(at: .beforeTouch) {
+            for id in ["ses_c", "ses_d"] { #expect(uses.note(id, at: 2)) }
+        }
+        for id in ["ses_a", "ses_b"] { #expect(uses.note(id, at: 1)) }
+        await #expect(throws: StateSurfaceError.self) { try await uses.flush(to: fixture.store) }
+        #expect(uses.note("ses_c", at: 3) && !uses.note("ses_a", at: 3))
+    }
+
     @Test("Uses that can't be written are kept until they can")
     func usesSurviveOutage() async throws {
         let session = try await fixture.authenticated()

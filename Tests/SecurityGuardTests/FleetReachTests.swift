@@ -137,6 +137,6 @@ struct FleetReachTests {
     @Test("A family's name is new each time and names its account's version")
     func made() {
         let (one, other) = (FamilyID.make(accountVersion: 3), FamilyID.make(accountVersion: 3))
-        #expect(one != other && FamilyID.accountVersion(of: one) == 3 && NameRule.isToken(one))
+        #expect(one != other && FamilyID.accountVersion(of: one) == 3 && NameRule.isVisible(one))
     }
 }

@@ -25,7 +25,7 @@ import Testing
     }
 
     private func token(
-        type: String = "JWT", key: SigningKey? = nil, _ adjust: (inout JSONObject) -> Void = { _ in }
+        type: String? = "JWT", key: SigningKey? = nil, _ adjust: (inout JSONObject) -> Void = { _ in }
     ) throws -> [UInt8] {
         let now = fixture.clock.now / 1_000
         var claims: JSONObject = [
@@ -33,7 +33,7 @@ import Testing
             "exp": .integer(now + 300), "scope": "orders unknown", "jti": "same",
         ]
         adjust(&claims)
-        return Array(try (key ?? self.key).sign(claims: claims, type: type).utf8)
+        return Array(try (key ?? self.key).sign(claims: claims, kind: type).utf8)
     }
 
     private func identify(_ token: [UInt8]) async throws -> Principal {
@@ -99,13 +99,45 @@ import Testing
         _ = try await identify(try self.token())
     }
 
-    @Test(
-        "Tokens that are made for something else are refused by their type",
-        arguments: ["logout+jwt", "gatehouse-assertion+jwt", "secevent+jwt", "dpop+jwt"])
+    @Test("Plain JWTs and access tokens say who calls, at a resource, too", arguments: TokenKinds.callers)
+    func callers(type: String?) async throws {
+        let general = try await identify(try token(type: type))
+        #expect(try await identifyAtResource(type: type).subject == general.subject)
+    }
+
+    @Test("Tokens that are made for something else are refused by their type", arguments: TokenKinds.others)
     func otherType(type: String) async throws {
-        let token = try token(type: type)
-        await #expect(throws: TokenFault.invalid("")) { try await identify(token) }
-        for type in ["JWT", "at+jwt", "application/at+jwt"] { _ = try await identify(try self.token(type: type)) }
+        await expectTypeMismatch { try await identify(try token(type: type)) }
+        await expectTypeMismatch { try await identifyAtResource(type: type) }
+        _ = try await identify(try token())
+    }
+
+    @Test("A security event says nothing about who calls, whatever its type", arguments: TokenKinds.events)
+    func events(value: JSONValue) async throws {
+        for type in TokenKinds.callers {
+            await expectTypeMismatch { try await identify(try token(type: type) { $0["events"] = value }) }
+            await expectTypeMismatch { try await identifyAtResource(type: type) { $0["events"] = value } }
+        }
+        _ = try await identifyAtResource(type: "JWT")
+    }
+
+    /// Presents a token of this type at a resource that the partner grants access to.
+    private func identifyAtResource(
+        type: String?, _ adjust: (inout JSONObject) -> Void = { _ in }
+    ) async throws -> Principal {
+        let resource = "https://gate.example/tools"
+        fixture.subject.resources.replace(
+            by: [], foreign: [ForeignResource(identifier: resource, issuer: Self.partner, scopes: ["orders:read"])])
+        let token = try token(type: type) { claims in
+            claims["aud"] = .string(resource)
+            adjust(&claims)
+        }
+        return try await fixture.subject.foreignTokens.identify(token, resource: resource)
+    }
+
+    private func expectTypeMismatch(_ identify: () async throws -> Principal) async {
+        let fault = await #expect(throws: TokenFault.self) { try await identify() }
+        #expect(fault?.code == .invalidToken && fault?.reason == "type_mismatch")
     }
 
     @Test("A remembered token is verified again after a while, and not accepted past its end")

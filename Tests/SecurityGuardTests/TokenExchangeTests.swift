@@ -23,14 +23,19 @@ struct TokenExchangeTests {
         fixture = try await Fixture(issuers: [issuer, powerless])
     }
 
-    func subjectToken(_ adjust: (inout JSONObject) -> Void = { _ in }) throws -> String {
+    func subjectToken(type: String? = "JWT", _ adjust: (inout JSONObject) -> Void = { _ in }) throws -> String {
         let now = fixture.clock.now / 1000
         var claims: JSONObject = [
             "iss": .string(Self.partner), "sub": "alice", "aud": ["gate"], "iat": .integer(now),
             "exp": .integer(now + 300), "scope": "orders unknown", "email": "ada@example.com",
         ]
         adjust(&claims)
-        return try key.sign(claims: claims, type: "JWT")
+        return try key.sign(claims: claims, kind: type)
+    }
+
+    /// Signs in with a token.
+    func identify(_ token: String) async throws -> SubjectTokenOwner {
+        try await fixture.subject.identify(subjectToken: token, tenantID: "acme")
     }
 
     func exchange(
@@ -118,6 +123,44 @@ struct TokenExchangeTests {
     func badClaims(name: String, value: JSONValue) async throws {
         let token = try subjectToken { $0[name] = value }
         await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(token) }
+    }
+
+    @Test("Plain JWTs and access tokens are exchanged and sign in", arguments: TokenKinds.callers)
+    func callers(type: String?) async throws {
+        let token = try subjectToken(type: type)
+        let exchanged = try await exchange(token).principal
+        #expect(try await identify(token).account.userID == exchanged.subject)
+    }
+
+    @Test("Tokens that are made for something else are refused by their type", arguments: TokenKinds.others)
+    func otherType(type: String) async throws {
+        try await expectRefused(try subjectToken(type: type), as: "type_mismatch")
+        #expect(try await exchange(subjectToken()).principal.isUser)
+    }
+
+    @Test("A security event is no subject token, whatever its type", arguments: TokenKinds.events)
+    func events(value: JSONValue) async throws {
+        for type in TokenKinds.callers {
+            try await expectRefused(try subjectToken(type: type) { $0["events"] = value }, as: "type_mismatch")
+        }
+        #expect(try await exchange(subjectToken()).principal.isUser)
+    }
+
+    /// A token that is neither exchanged nor signs in, for this reason.
+    func expectRefused(_ token: String, as reason: String) async throws {
+        await #expect(throws: OAuthFault(.invalidGrant, "")) { try await exchange(token) }
+        #expect(fixture.reasons(.exchangeRefused).last == reason)
+        let fault = await #expect(throws: OAuthFault.self) { try await identify(token) }
+        #expect(fault?.code == .invalidGrant && fault?.reason == reason)
+    }
+
+    @Test("A token signs in until its exp, however old it is; its iat is the time of the sign-in")
+    func age() async throws {
+        let age: Int64 = 40 * 86_400_000
+        let old = try subjectToken { $0["iat"] = .integer((fixture.clock.now - age) / 1000) }
+        #expect(try await identify(old).authenticatedAt == fixture.clock.now - age)
+        let undated = try subjectToken { $0["iat"] = nil }
+        #expect(try await identify(undated).authenticatedAt == fixture.clock.now)
     }
 
     @Test("Another's signature, our own tokens and nonsense are refused")

@@ -45,13 +45,16 @@ struct ProviderEndTests {
     }
 
     /// Proves the person of this number with an ID token of the present second.
-    private func prove(_ way: Way, _ number: Int = 1) async throws -> ProvedAccount {
+    ///
+    /// - Parameter begunAt: when they were sent to the provider; nil for a token that was handed in.
+    private func prove(_ way: Way, _ number: Int = 1, begunAt: Int64? = nil) async throws -> ProvedAccount {
         var claims: JSONObject = [
             "sub": .string("person-\(number)"), "iat": .integer(fixture.clock.read() / 1000),
         ]
         if way != .sessionless { claims["sid"] = .string("s-\(number)") }
         let identity = try ExternalIdentity.read(claims, of: Self.provider).get()
-        return try await fixture.signIn.prove(identity, of: Self.provider, provenAt: identity.issuedAt)
+        return try await fixture.signIn.prove(
+            identity, of: Self.provider, begunAt: begunAt, provenAt: identity.issuedAt)
     }
 
     private func note(_ way: Way, _ number: Int = 1) async throws {
@@ -113,6 +116,25 @@ struct ProviderEndTests {
         #expect(try await fixture.state(signedIn.sessionID) == .ended)
         #expect(try await fixture.store.family(id: signedIn.tokens.familyID)?.isLive == false)
         #expect(!fixture.isGood(signedIn.tokens))
+    }
+
+    @Test("After an end a new sign-in may begin at once, and the next end finds it", arguments: Way.allCases)
+    func newSignIn(way: Way) async throws {
+        let before = fixture.clock.read()
+        try await note(way)
+        #expect(try await end(way) == 0)
+        fixture.clock.advance(by: 1)
+        let begunAt = fixture.clock.read()
+        let proved = try await prove(way, begunAt: begunAt)
+        let signedIn = try await fixture.signIn(proved)
+        // One that had begun before is refused still, though its ID token is of the same second.
+        await #expect(throws: AuthError(.invalidCredentials)) { try await prove(way, begunAt: before) }
+        #expect(try await fixture.state(signedIn.sessionID) == .authenticated && fixture.isGood(signedIn.tokens))
+        fixture.clock.advance(by: 1)
+        try await note(way)
+        #expect(try await end(way) == 1)
+        #expect(try await fixture.state(signedIn.sessionID) == .ended && !fixture.isGood(signedIn.tokens))
+        await #expect(throws: AuthError(.invalidCredentials)) { try await fixture.signIn(proved) }
     }
 
     @Test("A sign-in that is cut off before its commit leaves nothing, and may be repeated unless the provider ends it")

@@ -2,6 +2,7 @@ import BasicsForTests
 import Encodings
 import IdentityProviders
 import SignIn
+import StateSurface
 import Testing
 
 @Suite("What a provider has ended is remembered")
@@ -20,16 +21,19 @@ struct ProviderMemoryTests {
     }
 
     /// Where an ID token begins, issued some milliseconds after the end.
+    ///
+    /// - Parameter begun: how long after the end the browser was sent to the provider; nil for a token that was handed in.
     private func origin(
         issued: Int64, authenticated: Int64? = nil, session: String? = nil, person: String = "person-1",
-        provider: String = "idp"
+        provider: String = "idp", begun: Int64? = nil
     ) throws -> ProviderOrigin {
         var claims: JSONObject = ["sub": .string(person), "iat": .integer((end + issued) / 1000)]
         if let authenticated { claims["auth_time"] = .integer((end + authenticated) / 1000) }
         if let session { claims["sid"] = .string(session) }
         let configuration = ProviderConfiguration(
             name: provider, issuer: "https://idp.example", clientID: "client", clientAuthentication: .none)
-        return ProviderOrigin(try ExternalIdentity.read(claims, of: configuration).get(), of: provider)
+        return ProviderOrigin(
+            try ExternalIdentity.read(claims, of: configuration).get(), of: provider, begunAt: begun.map { end + $0 })
     }
 
     @Test("An ID token from before the end is refused as long as one of its age is accepted at all")
@@ -86,5 +90,60 @@ struct ProviderMemoryTests {
         try await memory.noteEnd(of: .subject("person-1"), issuedAt: end - 60_000, ofProvider: "idp")
         #expect(try await memory.hasEnded(origin(issued: 0)))
         #expect(try await !memory.hasEnded(origin(issued: 1_000)))
+    }
+
+    @Test("A sign-in that began after the end was told is a new one, whatever its ID token says")
+    func begunAfter() async throws {
+        try await memory.noteEnd(of: .subject("person-1"), issuedAt: end, ofProvider: "idp")
+        try await memory.noteEnd(of: .session("s-1", subject: "person-3"), issuedAt: end, ofProvider: "idp")
+        func origins(begun: Int64?) throws -> [ProviderOrigin] {
+            [
+                try origin(issued: 0, begun: begun),
+                try origin(issued: 5_000, authenticated: -60_000, begun: begun),
+                try origin(issued: 5_000, session: "s-1", person: "person-2", begun: begun),
+                try origin(issued: 0, person: "person-3", begun: begun),
+            ]
+        }
+        for new in try origins(begun: 1) { #expect(try await !memory.hasEnded(new)) }
+        // In the same millisecond, too, the end counts as the later one.
+        for begun in [nil, -1, 0] as [Int64?] {
+            for old in try origins(begun: begun) { #expect(try await memory.hasEnded(old)) }
+        }
+    }
+
+    @Test("An end that is told again, or late, holds for all that began before", arguments: [0, -60_000] as [Int64])
+    func toldAgain(issued: Int64) async throws {
+        let target = LogoutToken.Target.session("s-1", subject: nil)
+        try await memory.noteEnd(of: target, issuedAt: end, ofProvider: "idp")
+        fixture.clock.advance(by: 10)
+        #expect(try await !memory.hasEnded(origin(issued: 0, session: "s-1", begun: 5)))
+        try await memory.noteEnd(of: target, issuedAt: end + issued, ofProvider: "idp")
+        #expect(try await memory.hasEnded(origin(issued: 0, session: "s-1", begun: 5)))
+        #expect(try await memory.hasEnded(origin(issued: 0, session: "s-1", begun: 10)))
+        #expect(try await !memory.hasEnded(origin(issued: 0, session: "s-1", begun: 11)))
+    }
+
+    @Test("An end that an older version has remembered holds for all that its times hold for")
+    func olderVersion() async throws {
+        try await memory.noteEnd(of: .session("s-1", subject: nil), issuedAt: end, ofProvider: "idp")
+        let hash = PendingLogin.hash(ofState: "idp s-1")
+        let now = fixture.clock.read()
+        let told = try await fixture.store.take(singleUse: "provider_session_ended_told", hash: hash, now: now)
+        #expect(told?.expiresAt ?? 0 > end + ProviderToken.maximumAge)
+        #expect(try await memory.hasEnded(origin(issued: 5_000, session: "s-1", begun: 1)))
+    }
+
+    @Test("A pending login is taken with the store's time at which it was kept")
+    func pending() async throws {
+        let begun = PendingLogin(
+            stateHash: [1], provider: "idp", issuer: "https://idp.example", sessionID: "ses_1", sessionEpoch: 1,
+            codeChallenge: "c", returnTo: .root, maximumAge: nil, createdAt: end)
+        fixture.clock.advance(by: 7)
+        try await memory.keep(begun)
+        fixture.clock.advance(by: 7)
+        var kept = begun
+        kept.keptAt = end + 7
+        #expect(try await memory.take(stateHash: [1]) == kept)
+        #expect(try await memory.take(stateHash: [1]) == nil)
     }
 }

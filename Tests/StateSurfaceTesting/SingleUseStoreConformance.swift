@@ -11,6 +11,7 @@ package enum SingleUseStoreConformance {
         StoreRule("An owner keeps the newest records of a kind", limit),
         StoreRule("A record is raised to the greatest payload, and lasts as long as the longest", raised),
         StoreRule("Of many who say that something happened, one is the first", first),
+        StoreRule("The store has one time for all nodes, which does not go back", time),
     ]
 
     private static func record(
@@ -91,5 +92,15 @@ package enum SingleUseStoreConformance {
         }
         #expect(firsts == 1)
         #expect(try await store.first(kind: "logout", hash: Sample.hash(8), expiresAt: Sample.now + 60_000))
+    }
+
+    @Sendable private static func time(_ place: StorePlace<Store>) async throws {
+        let stores = [try await place.open(), try await place.open()]
+        var last: Milliseconds = 1
+        for index in 0..<20 {
+            let time = try await stores[index % 2].storeTime()
+            #expect(time >= last)
+            last = time
+        }
     }
 }

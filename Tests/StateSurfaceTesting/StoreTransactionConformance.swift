@@ -84,6 +84,7 @@ package enum StoreTransactionConformance {
         let stores = [try await place.open(), try await place.open()]
         let end = record(1)
         let (looked, look) = AsyncStream.makeStream(of: Void.self)
+        let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let found = try await withThrowingTaskGroup(of: [String].self) { group in
             group.addTask {
                 defer { look.finish() }
@@ -91,16 +92,21 @@ package enum StoreTransactionConformance {
                     let seen = try transaction.singleUse(kind: end.kind, hash: end.hash, now: Sample.now)
                     #expect(seen == nil)
                     look.yield()
-                    // Time enough for the other, if nothing holds it up.
-                    Thread.sleep(forTimeInterval: 0.1)
+                    // No store tells that somebody waits. But the other ends if nothing holds it up, and has time for it
+                    // from when it begins, however slow the machine is.
+                    _ = begun.wait(timeout: .now() + 30)
+                    _ = ended.wait(timeout: .now() + 0.3)
                     try transaction.insert(family: Sample.family(), judged: JudgedOwner())
                 }
                 return []
             }
             group.addTask {
                 for await _ in looked { break }
+                begun.signal()
                 try await stores[1].raise(singleUse: end)
-                return try await stores[1].liveFamilies(userID: "usr_a").map(\.id)
+                let families = try await stores[1].liveFamilies(userID: "usr_a").map(\.id)
+                ended.signal()
+                return families
             }
             return try await group.reduce(into: [String]()) { $0 += $1 }
         }

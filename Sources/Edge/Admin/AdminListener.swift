@@ -65,7 +65,8 @@ package final class AdminListener: Sendable {
             let channel = try await bind(address, inherited, group)
             self.channel.withLock { $0 = channel }
             let bound = try Self.bound(channel, address, isInherited: inherited != nil)
-            loopbackHost.withLock { $0 = bound.path == nil && Self.isLoopback(bound.host) ? bound.host : nil }
+            let isLoopback = bound.path == nil && PackedAddress.isLoopback(host: bound.host)
+            loopbackHost.withLock { $0 = isLoopback ? bound.host : nil }
             let responder = makeResponder(Self.rights(at: bound))
             self.responder.withLock { $0 = responder }
             return bound
@@ -122,16 +123,14 @@ package final class AdminListener: Sendable {
     /// Who may use the API of a listener at this address, and which pages are its own.
     private static func rights(at address: ListenAddress) -> AdminRights {
         guard address.path == nil else { return AdminRights(user: SystemUser.current, origins: []) }
-        let isEverywhere = IPAddress.bytes(of: address.host)?.allSatisfy { $0 == 0 } ?? false
+        let isEverywhere = PackedAddress.bytes(of: address.host)?.allSatisfy { $0 == 0 } ?? false
         var hosts = [address.host.contains(":") ? "[\(address.host)]" : address.host]
-        if isLoopback(address.host) || isEverywhere { hosts += ["localhost", "127.0.0.1", "[::1]"] }
+        if PackedAddress.isLoopback(host: address.host) || isEverywhere {
+            hosts += ["localhost", "127.0.0.1", "[::1]"]
+        }
         return AdminRights(
             user: SystemUser.current, origins: hosts.map { "http://\($0):\(address.port)" },
             takesLiterals: isEverywhere)
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || IPAddress.bytes(of: host).map(IPAddress.isLoopback) ?? false
     }
 
     /// Closes the listener. Open connections go on until they are answered.

@@ -18,20 +18,15 @@ extension RefusalEntry {
         client = record.client ?? origin.peerText
         if let head = record.head {
             method = head.string(head.method)
-            path = RedactedTarget.target(of: head, canonical: record.path).map(Self.text)
+            path = RedactedTarget.target(of: head, canonical: record.path).map(RedactedTarget.text(of:))
         } else if let handshake = record.handshake {
             method = handshake.method
-            path = handshake.target.map(Self.text)
+            path = handshake.target.map(RedactedTarget.text(of:))
         }
         status = record.status
         reason = record.reason
         let (principal, permit) = (record.admission?.principal, record.admission?.permit)
         user = principal?.subject ?? permit?.userID ?? record.caller?.user
         session = permit.map { String($0.sessionID.prefix(AccessLine.sessionLength)) } ?? record.caller?.session
-    }
-
-    private static func text(_ target: [UInt8]) -> String {
-        guard target.count > RefusalRing.longestPath else { return String(decoding: target, as: UTF8.self) }
-        return String(decoding: target.prefix(RefusalRing.longestPath), as: UTF8.self) + "…"
     }
 }

@@ -25,9 +25,9 @@ package struct ConnectionOrigin {
         self.peer = peer
         self.isTLS = isTLS
         self.isStream = isStream
-        let text = peer.map { IPAddress.text(of: $0) }
+        let text = peer.map { PackedAddress.text(of: $0) }
         self.peerText = text ?? "unix"
         self.forwardedFor = text ?? "unknown"
-        self.isLoopback = IPAddress.isLoopback(peer)
+        self.isLoopback = PackedAddress.countsAsLocal(peer: peer)
     }
 }

@@ -47,7 +47,7 @@ package struct EdgePipeline: Sendable {
         }
         return channel.eventLoop.completed {
             try Self.setOptions(of: channel)
-            let peer = channel.remoteAddress.flatMap(IPAddress.bytes(of:))
+            let peer = channel.remoteAddress.flatMap(PackedAddress.bytes(of:))
             guard services.configuration.server.proxyProtocol else { return try serve(channel, peer, state) }
             // Only a trusted balancer may send the header that says where a connection comes from.
             guard ForwardedFacts.isTrusted(peer, services) else {

@@ -37,7 +37,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
         case .source(.unnamed): begin(context, nil)
         case .source(.bytes(let address)): begin(context, address)
         case .source(.text(let text)):
-            guard let address = IPAddress.bytes(of: text) else { return context.close(promise: nil) }
+            guard let address = PackedAddress.bytes(of: text) else { return context.close(promise: nil) }
             begin(context, address)
         }
     }
@@ -46,7 +46,7 @@ final class ProxyProtocolHandler: ChannelInboundHandler, RemovableChannelHandler
         isDone = true
         pending.end()
         do {
-            try serve(address.flatMap(IPAddress.canonical))
+            try serve(address.flatMap(PackedAddress.canonical))
         } catch {
             return context.close(promise: nil)
         }

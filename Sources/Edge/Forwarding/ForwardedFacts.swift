@@ -45,8 +45,8 @@ package struct ForwardedFacts {
 
     private mutating func take(_ said: ForwardedStatement, origin: ConnectionOrigin) {
         if let client = said.client {
-            clientAddress = IPAddress.text(of: client)
-            isLoopback = IPAddress.isLoopback(client)
+            clientAddress = PackedAddress.text(of: client)
+            isLoopback = PackedAddress.isLoopback(client)
         }
         // A client that the proxy does not name is not the proxy itself.
         if said.isHidden { isLoopback = false }

@@ -1,4 +1,5 @@
 import EdgeCore
+import HTTPWire
 
 /// The field `Forwarded` (RFC 7239): what each proxy on the way says of its client, the nearest proxy last.
 package struct ForwardedField: Equatable {
@@ -77,12 +78,12 @@ extension ForwardedField.Node {
         guard Self.isPort(rest) else { return nil }
         let text = String(decoding: name, as: UTF8.self)
         if isBracketed {
-            guard name.contains(UInt8(ascii: ":")), let bytes = IPAddress.bytes(of: text) else { return nil }
+            guard name.contains(UInt8(ascii: ":")), let bytes = PackedAddress.bytes(of: text) else { return nil }
             self = .address(bytes)
         } else if name.map(ASCII.lower).elementsEqual("unknown".utf8) || Self.isObfuscated(name) {
             self = .hidden
         } else {
-            guard let bytes = IPAddress.bytes(of: text) else { return nil }
+            guard let bytes = PackedAddress.bytes(of: text) else { return nil }
             self = .address(bytes)
         }
     }
@@ -142,7 +143,7 @@ private struct ForwardedScanner {
     /// Reads a name, in lower case.
     private mutating func token() -> [UInt8]? {
         var name: [UInt8] = []
-        while let byte = current, Self.isToken(byte) {
+        while let byte = current, TokenByte.contains(byte) {
             name.append(ASCII.lower(byte))
             index += 1
         }
@@ -154,7 +155,7 @@ private struct ForwardedScanner {
         guard current == UInt8(ascii: "\"") else {
             // Addresses with a port must be in quotes. Many proxies leave the quotes out, and the meaning is still
             // clear.
-            while let byte = current, Self.isToken(byte) || ":[]".utf8.contains(byte) {
+            while let byte = current, TokenByte.contains(byte) || ":[]".utf8.contains(byte) {
                 text.append(byte)
                 index += 1
             }
@@ -178,7 +179,4 @@ private struct ForwardedScanner {
 
     static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(ASCII.lower(byte)) }
     static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || (0x30...0x39).contains(byte) }
-    private static func isToken(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
 }

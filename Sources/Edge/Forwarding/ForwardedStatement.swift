@@ -9,7 +9,8 @@ package struct ForwardedStatement: Equatable {
     package var client: [UInt8]?
     /// Whether a trusted proxy hides the client's address.
     var isHidden = false
-    /// The addresses of the chain, the nearest last.
+    /// The addresses of the chain, the nearest last, from behind the last entry that is no address. What is in front of
+    /// that may be made up: a reader that trusts the proxies behind it would take it for the client.
     package var chain: [String] = []
     /// The scheme that the client used, in lower case; empty where that was said twice.
     var proto: String?
@@ -20,8 +21,7 @@ package struct ForwardedStatement: Equatable {
     /// the client.
     private static let maxChain = 32
 
-    /// The fields `X-Forwarded-For`, `-Proto` and `-Host`. Entries that are no addresses end the walk, and are left out
-    /// of the chain.
+    /// The fields `X-Forwarded-For`, `-Proto` and `-Host`. An entry that is no address ends the walk and the chain.
     ///
     /// - Parameter isTrusted: whether an address, 4 or 16 bytes, is one of `server.trusted_proxies`.
     package init(xForwarded head: RequestHead, isTrusted: ([UInt8]) -> Bool) {
@@ -40,11 +40,11 @@ package struct ForwardedStatement: Equatable {
         entries = entries.suffix(Self.maxChain)
         namesClient = !entries.isEmpty
         for entry in entries.reversed() {
-            guard let bytes = IPAddress.bytes(of: entry) else { break }
+            guard let bytes = PackedAddress.bytes(of: entry) else { break }
             client = bytes
             if !isTrusted(bytes) { break }
         }
-        chain = entries.filter { IPAddress.bytes(of: $0) != nil }
+        chain = Array(entries.reversed().prefix { PackedAddress.bytes(of: $0) != nil }.reversed())
     }
 
     /// The field `Forwarded`. The walk goes from the peer's element towards the client, and ends at the first that is
@@ -68,10 +68,11 @@ package struct ForwardedStatement: Equatable {
                 break walk
             }
         }
-        chain = elements.compactMap { element in
+        let addresses = elements.reversed().map { element -> String? in
             guard case .address(let bytes)? = element.node else { return nil }
-            return IPAddress.text(of: bytes)
+            return PackedAddress.text(of: bytes)
         }
+        chain = addresses.prefix { $0 != nil }.compactMap(\.self).reversed()
     }
 
     /// Both families combined, each adding what the other leaves out; nil where they contradict each other, since it is

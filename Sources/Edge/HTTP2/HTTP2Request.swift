@@ -132,9 +132,17 @@ enum HTTP2Request {
         }
     }
 
+    /// What is wrong with trailers; nil for those that may be dropped. As over HTTP/1.1 they may neither frame nor route
+    /// the message.
+    static func fault(ofTrailers trailers: HPACKHeaders) -> WireError? {
+        if let fault = ForbiddenTrailer.fault(in: trailers.lazy.map(\.name)) { return fault }
+        let isWhole = trailers.allSatisfy { isFieldName($0.name) && isFieldValue($0.value) }
+        return isWhole ? nil : WireError(.trailer, "a malformed trailer")
+    }
+
     /// Whether the value may be forwarded: without white space at its ends (RFC 9113 section 8.2.1). SwiftNIO replaces
     /// bytes that are not UTF-8 by U+FFFD, so a value with such bytes can't be forwarded as it was sent, and is refused.
-    fileprivate static func isFieldValue(_ value: String) -> Bool {
+    static func isFieldValue(_ value: String) -> Bool {
         let isSpace = { (byte: UInt8?) in byte == 0x20 || byte == 0x09 }
         return !isSpace(value.utf8.first) && !isSpace(value.utf8.last)
             && value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }

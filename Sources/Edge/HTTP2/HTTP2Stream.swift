@@ -42,8 +42,7 @@ final class HTTP2Stream: ChannelDuplexHandler {
                 let head = HTTP2Request.read(headers.headers, endsStream: headers.endStream, limits: limits)
                 deliver(machine.received(head, endsStream: headers.endStream))
             } else if headers.endStream {
-                // Trailers: dropped, as over HTTP/1.1, unless they would frame or route the message.
-                deliver(machine.receivedEnd(ForbiddenTrailer.fault(in: headers.headers.lazy.map(\.name))))
+                deliver(machine.receivedEnd(HTTP2Request.fault(ofTrailers: headers.headers)))
             }
         case .data(let data):
             guard machine.takesData, case .byteBuffer(let bytes) = data.data else { return }

@@ -7,7 +7,7 @@ final class HandshakeRecord {
     let method: String
     /// Path and query as the access log shows them.
     let target: [UInt8]?
-    /// The path alone.
+    /// The path alone, as the audit log shows it.
     let path: String?
     let versionMinor: UInt8
     /// The client's address.

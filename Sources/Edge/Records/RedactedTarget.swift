@@ -1,3 +1,4 @@
+import Answers
 import HTTPWire
 
 /// A request's target as logs show it: ids of sessions, tokens, tickets and the values of parameters that carry
@@ -5,9 +6,9 @@ import HTTPWire
 package enum RedactedTarget {
     /// How many characters of a credential or id are shown.
     static let shown = 8
+    /// How many bytes of a path or target are shown, except by the access log, which shows all of it.
+    static let longestText = 512
     private static let ellipsis = Array("…".utf8)
-    /// How the values begin that are never shown whole.
-    private static let prefixes = ["ses_", "sec_", "ref_", "tkt_", "cls_", "pat_"].map { Array($0.utf8) }
     /// The parameters whose value is never shown whole, whatever it looks like.
     private static let parameters: Set<[UInt8]> = Set(
         [
@@ -27,9 +28,16 @@ package enum RedactedTarget {
         return target
     }
 
-    /// The path alone, as the audit log shows it.
+    /// The path alone, as the audit log shows it: see ``text(of:)``.
     static func path(of head: RequestHead, canonical path: [UInt8]?) -> String? {
-        shownPath(of: head, canonical: path).map { String(decoding: $0, as: UTF8.self) }
+        shownPath(of: head, canonical: path).map(text(of:))
+    }
+
+    /// The text of a path or target whose credentials are shortened. Of a long one it is the first ``longestText``
+    /// bytes and `…`: many of them are kept in memory.
+    static func text(of target: [UInt8]) -> String {
+        guard target.count > longestText else { return String(decoding: target, as: UTF8.self) }
+        return String(decoding: target.prefix(longestText), as: UTF8.self) + "…"
     }
 
     private static func shownPath(of head: RequestHead, canonical path: [UInt8]?) -> [UInt8]? {
@@ -115,9 +123,7 @@ package enum RedactedTarget {
     /// Where a credential begins in a run; nil where there is none.
     private static func secretStart(in run: [UInt8]) -> Int? {
         guard run.count > 4 else { return nil }
-        for start in 0...(run.count - 4) where prefixes.contains(where: { run[start...].starts(with: $0) }) {
-            return start
-        }
+        if let start = CredentialPrefix.start(in: run[...]) { return start }
         // A compact JWS or JWE: an object in base64url, and at least two dots behind its beginning.
         var dots = 0
         var found: Int?

@@ -10,7 +10,7 @@ struct RequestSpan: Sendable {
     let method: String
     /// The configured path, `api`, `page` or `none`.
     let route: String
-    /// The path of the request without query, credentials shortened; nil where it could not be read.
+    /// The path of the request as the audit log shows it; nil where it could not be read.
     let path: String?
     /// The answer's status; nil where none was sent.
     let status: Int?

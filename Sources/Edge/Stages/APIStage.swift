@@ -66,7 +66,7 @@ struct APIStage: RequestStage {
         return APIRequestFacts(
             requestID: request.id, path: path, query: request.query.map { String(decoding: $0, as: UTF8.self) },
             clientAddress: ClientBucket.name(request.clientAddress), peerAddress: request.clientAddress,
-            shownPath: String(decoding: RedactedTarget.redacted(path: request.path), as: UTF8.self),
+            shownPath: RedactedTarget.text(of: RedactedTarget.redacted(path: request.path)),
             shownMethod: head.registeredMethod,
             authorization: credentials.authorization,
             sessionSecret: text(credentials.sessionSecret), sessionID: text(credentials.sessionID),

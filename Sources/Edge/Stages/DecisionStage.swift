@@ -15,7 +15,7 @@ import NIOCore
 struct DecisionStage: GatedStage {
     let dispatcher: Dispatcher
     let request: EdgeRequest
-    /// The path after `/api/auth/verify`, as Envoy sends it. Canonical; empty or `/` where the path is only in a field.
+    /// The path after `/api/auth/verify`, as Envoy sends it. Canonical; empty where the path is only in a field.
     let appended: [UInt8]
     /// The route by which the request is judged. Without one, only the credentials are judged.
     private var route = Self.bare
@@ -56,7 +56,8 @@ struct DecisionStage: GatedStage {
 
     // MARK: What is asked about
 
-    private var isAppended: Bool { !appended.isEmpty && appended != [UInt8(ascii: "/")] }
+    /// Also by a slash alone, which is how Envoy asks about `/`.
+    private var isAppended: Bool { !appended.isEmpty }
 
     /// The request that is asked about; nil when no forwarded field describes one. Then only the credentials are
     /// judged.
@@ -117,6 +118,9 @@ struct DecisionStage: GatedStage {
         if PathParameters.areAmbiguous(in: original.path, besides: services.ownPaths, match: match) {
             throw Problem(.badMessage, reason: "path_parameters")
         }
+        if EscapedEscapes.areAmbiguous(in: original.path, besides: services.ownPaths, match: match) {
+            throw Problem(.badMessage, reason: "escaped_escapes")
+        }
         switch match(original.path) {
         case .none: throw Problem(.notFound, detail: "No route covers this path.", reason: "no_route")
         case .methodNotAllowed: throw Self.wrongMethod
@@ -154,12 +158,10 @@ struct DecisionStage: GatedStage {
     }
 
     /// Whether a proxy in front asks about a WebSocket, so that the carriers and rules for sockets apply. Not all proxies
-    /// pass on the fields of the handshake, so credentials in the query tell, too, but only of a method that a handshake
-    /// has.
+    /// pass on the fields of the handshake, so credentials in the query tell, too, but only of a GET. A proxy that does
+    /// not say the method asks with it.
     private func asksForSocket(_ offers: Subprotocols, of original: Original) throws(Problem) -> Bool {
-        if let method = original.method, !method.elementsEqual("GET".utf8), !method.elementsEqual("CONNECT".utf8) {
-            return false
-        }
+        guard (original.method ?? ownMethod).elementsEqual("GET".utf8) else { return false }
         if head.present.contains(.secWebSocketKey) || offers.carriesCredentials { return true }
         return try CredentialQuery.isPresent(in: original.query)
     }
@@ -184,13 +186,7 @@ struct DecisionStage: GatedStage {
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)? {
         connection.record.admission = admission
         try connection.countTowardsLimit(of: route, admission, request, services)
-        let identity: FieldLines
-        do {
-            identity = try dispatcher.snapshot.identityMaker.identity(
-                of: admission, at: .init(route, isRuntime: false), now: loop.now())
-        } catch {
-            throw Problem(.overloaded, reason: "assertion_failed")
-        }
+        let identity = try identity(of: admission, at: route, now: loop.now())
         connection.respond(status: 200, fields: [("Cache-Control", "no-store")], identity: identity, body: [])
         return nil
     }

@@ -32,3 +32,20 @@ protocol GatedStage: RequestStage {
     /// - Returns: the exchange that takes the body, or nil when the answer has been given.
     func proceed(_ admission: Admission) throws(Problem) -> (any Exchange)?
 }
+
+extension GatedStage {
+    /// The fields that tell the route's upstream who is asking.
+    ///
+    /// - Parameter isRuntime: whether the upstream is the external Runtime.
+    /// - Throws: `overloaded` where no assertion can be signed.
+    func identity(
+        of admission: Admission, at route: Route, isRuntime: Bool = false, now: Int64
+    ) throws(Problem) -> FieldLines {
+        do {
+            return try dispatcher.snapshot.identityMaker.identity(
+                of: admission, at: .init(route, isRuntime: isRuntime), now: now)
+        } catch {
+            throw Problem(.overloaded, reason: "assertion_failed")
+        }
+    }
+}

@@ -28,7 +28,7 @@ package final class RouteLimiter: Sendable {
     /// The terms of the limit.
     let limit: RouteConfiguration.Limit
     private let subject: RouteConfiguration.Limit.Subject
-    private let bucket: TokenBucket
+    private let rate: CellRate
     private let tables = (0..<RouteLimiter.tableCount).map { _ in Table() }
     /// The value of `RateLimit-Policy`.
     private let policy: String
@@ -40,7 +40,7 @@ package final class RouteLimiter: Sendable {
     package init(_ limit: RouteConfiguration.Limit, by subject: RouteConfiguration.Limit.Subject) {
         self.limit = limit
         self.subject = subject
-        bucket = TokenBucket(requests: limit.requests, period: limit.per, burst: limit.burst ?? limit.requests)
+        rate = CellRate(requests: limit.requests, period: limit.per, burst: limit.burst ?? limit.requests)
         let window = max(1, (limit.per + 999) / 1_000)
         policy = "\"gatehouse\";q=\(limit.requests);w=\(window)"
     }
@@ -68,12 +68,12 @@ package final class RouteLimiter: Sendable {
     /// Counts a request of this caller.
     ///
     /// - Parameter now: in ms since the Unix epoch.
-    func take(_ caller: Int, at now: Int64) -> TokenBucket.Verdict {
+    func take(_ caller: Int, at now: Int64) -> CellRate.Verdict {
         let (time, isTooFar) = now.multipliedReportingOverflow(by: 1_000_000)
         let nanoseconds = isTooFar ? Int64.max / 2 : time
         let table = tables[Int(UInt(bitPattern: caller) % UInt(Self.tableCount))]
         return table.buckets.withLock { buckets in
-            let verdict = bucket.take(fullAt: buckets.value(for: caller, at: nanoseconds), at: nanoseconds)
+            let verdict = rate.take(fullAt: buckets.value(for: caller, at: nanoseconds), at: nanoseconds)
             buckets.insert(verdict.fullAt, for: caller, until: verdict.fullAt)
             return verdict
         }

@@ -104,13 +104,7 @@ struct RouteStage: GatedStage {
     }
 
     private func forward(_ admission: Admission, _ agents: Agents) throws(Problem) -> (any Exchange)? {
-        let identity: FieldLines
-        do {
-            identity = try dispatcher.snapshot.identityMaker.identity(
-                of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
-        } catch {
-            throw Problem(.overloaded, reason: "assertion_failed")
-        }
+        let identity = try identity(of: admission, at: route, isRuntime: isRuntime, now: request.receivedAt)
         var options = ForwardedHead.Options(route, pool: pool)
         options.dropsProtocolSession = agents.dropsSession
         options.clientCertificate = connection.certificateField(for: route)

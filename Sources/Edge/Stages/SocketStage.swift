@@ -24,6 +24,15 @@ struct SocketStage: GatedStage {
     let dispatcher: Dispatcher
     let request: EdgeRequest
     let peer: Peer
+    private let handshake: WebSocketHandshake.Verdict
+
+    /// Looks at the handshake; ``start()`` refuses one that is malformed.
+    init(dispatcher: Dispatcher, request: EdgeRequest, peer: Peer) {
+        self.dispatcher = dispatcher
+        self.request = request
+        self.peer = peer
+        self.handshake = WebSocketHandshake.judge(request.head)
+    }
 
     /// Checks the handshake, then goes through the gate with the carriers of a socket: no cookie counts.
     func start() throws(Problem) -> (any Exchange)? {
@@ -68,7 +77,7 @@ struct SocketStage: GatedStage {
     /// instead, which they can read.
     func refuse(_ problem: Problem) {
         guard services.configuration.webSocket.refusals == .close, problem.code != .originRefused,
-            case .accepted(let key) = WebSocketHandshake.judge(head), let origin = head.only(.origin),
+            case .accepted(let key) = handshake, let origin = head.only(.origin),
             head.withBytes(origin.value, { services.origins.allows($0) })
         else { return connection.respond(problem) }
         connection.observe(problem)
@@ -101,13 +110,7 @@ struct SocketStage: GatedStage {
     ) throws(Problem) -> (any Exchange)? {
         // A socket on an open route belongs to no user or session, so it is not counted.
         let reservation = admission.isOpen ? nil : try reservation(for: admission)
-        let identity: FieldLines
-        do {
-            identity = try dispatcher.snapshot.identityMaker.identity(
-                of: admission, at: .init(route, isRuntime: isRuntime), now: request.receivedAt)
-        } catch {
-            throw Problem(.overloaded, reason: "assertion_failed")
-        }
+        let identity = try identity(of: admission, at: route, isRuntime: isRuntime, now: request.receivedAt)
         let offers = try Subprotocols.read(head)
         var options = ForwardedHead.Options(route, pool: pool)
         options.clientCertificate = connection.certificateField(for: route)
@@ -143,7 +146,7 @@ struct SocketStage: GatedStage {
     /// - Throws: `upgrade_required` where the request asks for no upgrade to WebSocket 13, `invalid_request` where its
     ///   handshake is malformed.
     private func handshakeKey() throws(Problem) -> ByteRange {
-        switch WebSocketHandshake.judge(head) {
+        switch handshake {
         case .accepted(let key): return key
         case .notOffered:
             throw Problem(.upgradeRequired, detail: "This path accepts only WebSocket upgrades.", reason: "no_upgrade")

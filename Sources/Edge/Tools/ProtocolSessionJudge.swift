@@ -3,7 +3,6 @@ import AuthorizationServer
 import EdgeCore
 import Gate
 import HTTPWire
-import Libcrypto
 import NIOCore
 import Proxy
 import SecurityGuard

@@ -7,12 +7,7 @@ package enum PathParameters {
     ) -> Bool {
         let cut = cuttingParameters(of: path)
         if cut == path { return false }
-        if hasEmptySegment(cut) || own.find(cut) != nil { return true }
-        switch (match(path), match(cut)) {
-        case (.route(let a), .route(let b)): return a !== b
-        case (.none, .none), (.methodNotAllowed, .methodNotAllowed): return false
-        default: return true
-        }
+        return hasEmptySegment(cut) || RouteTable.isAnother(cut, than: path, besides: own, match: match)
     }
 
     /// The path without the parameters: from a semicolon, raw or escaped, to the end of its segment.

@@ -67,6 +67,18 @@ package struct RouteTable: Sendable {
         return allowed.isEmpty ? .none : .methodNotAllowed(Set(allowed).sorted())
     }
 
+    /// Whether a server that reads `path` as `other` would find another route, or one of the gateway's own paths.
+    static func isAnother(
+        _ other: [UInt8], than path: [UInt8], besides own: OwnPaths, match: ([UInt8]) -> Match
+    ) -> Bool {
+        if own.find(other) != nil { return true }
+        switch (match(path), match(other)) {
+        case (.route(let a), .route(let b)): return a !== b
+        case (.none, .none), (.methodNotAllowed, .methodNotAllowed): return false
+        default: return true
+        }
+    }
+
     /// Whether a route of another configuration is still there: the same path, host and methods.
     package func contains(_ route: Route) -> Bool {
         routes.contains { $0.prefix == route.prefix && $0.host == route.host && $0.methods == route.methods }

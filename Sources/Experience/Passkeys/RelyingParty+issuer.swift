@@ -56,9 +56,7 @@ private struct OriginPlace {
         guard !host.isEmpty else { return nil }
     }
 
-    var isAddress: Bool { IPAddress.bytes(of: host) != nil }
+    var isAddress: Bool { PackedAddress.bytes(of: host) != nil }
 
-    var isLoopback: Bool {
-        host.hasSameBytes(as: "localhost") || IPAddress.bytes(of: host).map(IPAddress.isLoopback) ?? false
-    }
+    var isLoopback: Bool { PackedAddress.isLoopback(host: host) }
 }

@@ -8,7 +8,8 @@ import NIOCore
 /// of a parameter.
 ///
 /// A path that two servers might read differently is refused: dot segments and empty segments in any encoding, escaped
-/// slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escaped escapes.
+/// slashes and backslashes, control bytes, broken escapes, bytes that are not UTF-8, and escaped escapes of any of
+/// these.
 public struct CanonicalPath: Sendable, Equatable {
     /// The path, which begins with a slash. If nothing had to be changed, it is a slice of the head.
     public let bytes: ByteBuffer
@@ -16,6 +17,8 @@ public struct CanonicalPath: Sendable, Equatable {
     public let hasEncodedSlash: Bool
     /// Whether it contains a semicolon, raw or escaped: some servers cut off a segment there.
     public let hasParameters: Bool
+    /// Whether it contains an escape of an escape, such as `%2561`, which a server that decodes twice reads as a letter.
+    public let hasEscapedEscape: Bool
 
     /// The canonical path of a request. An absolute form without a path means `/`.
     ///
@@ -37,6 +40,7 @@ public struct CanonicalPath: Sendable, Equatable {
             self.bytes = Self.root
             self.hasEncodedSlash = false
             self.hasParameters = false
+            self.hasEscapedEscape = false
             return
         }
         let isPlain = path.withUnsafeReadableBytes(Self.isPlain)
@@ -44,6 +48,7 @@ public struct CanonicalPath: Sendable, Equatable {
             self.bytes = path
             self.hasEncodedSlash = false
             self.hasParameters = path.readableBytesView.contains(Byte.semicolon)
+            self.hasEscapedEscape = false
             return
         }
         var builder = PathBuilder(allowEncodedSlash: allowEncodedSlash)
@@ -51,6 +56,7 @@ public struct CanonicalPath: Sendable, Equatable {
         self.bytes = ByteBuffer(bytes: builder.output)
         self.hasEncodedSlash = builder.hasEncodedSlash
         self.hasParameters = builder.hasParameters
+        self.hasEscapedEscape = builder.hasEscapedEscape
     }
 
     /// The path as text.
@@ -80,6 +86,7 @@ private struct PathBuilder {
     private(set) var output: [UInt8] = []
     private(set) var hasEncodedSlash = false
     private(set) var hasParameters = false
+    private(set) var hasEscapedEscape = false
     /// The start of the segment in `output`. An escaped slash begins a segment too.
     private var segmentStart = 0
     private var utf8 = UTF8Scanner()
@@ -161,16 +168,16 @@ private struct PathBuilder {
         }
     }
 
-    /// Refuses escaped escapes such as `%252e`, which an upstream that decodes twice would read as `.`.
+    /// Refuses escaped escapes such as `%252e`, which an upstream that decodes twice would read as `.`, and notes those
+    /// of other bytes.
     ///
     /// The check is made on the output, because `%25%32e` becomes `%252e` only there.
-    private func refuseNestedEscapes() throws(WireError) {
+    private mutating func refuseNestedEscapes() throws(WireError) {
         for position in output.indices.dropLast(4)
         where output[position...].starts(with: [Byte.percent, 0x32, 0x35]) {
-            guard let high = output[position + 3].hexValue, let low = output[position + 4].hexValue,
-                Self.isDangerous(high << 4 | low)
-            else { continue }
-            throw WireError(.path, "an escape of an escape")
+            guard let high = output[position + 3].hexValue, let low = output[position + 4].hexValue else { continue }
+            guard !Self.isDangerous(high << 4 | low) else { throw WireError(.path, "an escape of an escape") }
+            hasEscapedEscape = true
         }
     }
 

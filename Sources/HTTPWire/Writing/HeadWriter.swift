@@ -35,25 +35,6 @@ public enum HeadWriter {
         endLine(to: &buffer)
     }
 
-    /// `GET /path?query HTTP/1.1`: the method of `head`, and the path and query under which it goes on.
-    ///
-    /// - Parameters:
-    ///   - path: a canonical path, which begins with a slash.
-    ///   - query: the query without the question mark; nil if there is none. It is written as it is, so it must come
-    ///     from a request that was parsed.
-    public static func requestLine(
-        of head: RequestHead, path: ByteBuffer, query: ByteBuffer?, to buffer: inout ByteBuffer
-    ) {
-        copy(head.method, of: head, to: &buffer)
-        buffer.writeInteger(Byte.space)
-        buffer.writeImmutableBuffer(path)
-        if let query {
-            buffer.writeInteger(Byte.questionMark)
-            buffer.writeImmutableBuffer(query)
-        }
-        buffer.writeStaticString(" HTTP/1.1\r\n")
-    }
-
     /// A field with a literal value.
     public static func field(_ name: StaticString, _ value: StaticString, to buffer: inout ByteBuffer) {
         startField(name, to: &buffer)
@@ -114,9 +95,6 @@ public enum HeadWriter {
         HTTPDate.write(secondsSince1970, to: &buffer)
         endLine(to: &buffer)
     }
-
-    /// The empty line behind the last field.
-    public static func endOfHead(to buffer: inout ByteBuffer) { endLine(to: &buffer) }
 
     /// The size line before the data of a chunk; `length` must be more than nothing, or the body would end here.
     ///

@@ -44,7 +44,7 @@ enum DowngradeProbes {
     ///
     /// - Parameter change: puts the second request, for the path it gets, into the first.
     private static func hides(
-        _ name: String, _ title: String, _ change: @escaping @Sendable (inout HTTP2Request, String) -> Void
+        _ name: String, _ title: String, _ change: @escaping @Sendable (inout FramedRequest, String) -> Void
     ) -> Probe {
         probe(name, "a request hidden in another: \(title)") { talk, route in
             let (first, second) = (Marker(), Marker())
@@ -82,7 +82,7 @@ enum DowngradeProbes {
     ///
     /// - Parameter change: puts the line it gets into the request, which carries a valid token.
     private static func adds(
-        _ name: String, _ title: String, _ change: @escaping @Sendable (inout HTTP2Request, String) -> Void
+        _ name: String, _ title: String, _ change: @escaping @Sendable (inout FramedRequest, String) -> Void
     ) -> Probe {
         probe(name, "a header field hidden in \(title)") { talk, route in
             let (marker, hidden) = (Marker(), Marker())
@@ -168,9 +168,9 @@ enum DowngradeProbes {
 
 extension Conversation {
     /// A request with the valid token.
-    fileprivate func http2Request(_ method: String, _ path: String) throws -> HTTP2Request {
+    fileprivate func http2Request(_ method: String, _ path: String) throws -> FramedRequest {
         let (name, value) = try credentialField()
-        var request = HTTP2Request(fields: [])
+        var request = FramedRequest(fields: [])
         request.add(":method", method)
         request.add(":scheme", target.isSecure ? "https" : "http")
         request.add(":path", path)
@@ -182,7 +182,7 @@ extension Conversation {
     /// Sends a request, and a good one after it, so that all that was passed on has arrived when it is judged. A target
     /// that does not answer may have passed on the request all the same.
     fileprivate func attack(
-        _ request: HTTP2Request, _ judge: () async throws -> Judgement
+        _ request: FramedRequest, _ judge: () async throws -> Judgement
     ) async throws -> Judgement {
         var silence: SendFailure?
         do {

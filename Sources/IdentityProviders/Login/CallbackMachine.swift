@@ -37,8 +37,8 @@ package struct CallbackMachine: Sendable {
         case refuse(StateFault)
         /// 303 back, with `login_error`.
         case sendBack(ReturnTo, LoginError, LoginFailure)
-        /// The person is who they are and may sign in.
-        case signIn(ExternalIdentity, ReturnTo)
+        /// The person is who they are and may sign in, as it was begun.
+        case signIn(ExternalIdentity, PendingLogin)
     }
 
     /// What the machine knows of provider and gateway.
@@ -241,7 +241,7 @@ package struct CallbackMachine: Sendable {
         case .failure(let refusal): return end(attempt, .refusedByRules(refusal))
         case .success(let identity):
             state = .ended
-            return .signIn(identity, attempt.pending.returnTo)
+            return .signIn(identity, attempt.pending)
         }
     }
 

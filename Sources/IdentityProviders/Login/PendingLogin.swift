@@ -27,8 +27,11 @@ package struct PendingLogin: Sendable, Equatable {
     package let returnTo: ReturnTo
     /// The `max_age` that was asked for, in seconds.
     package let maximumAge: Int64?
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, by the clock of the node where it began.
     package let createdAt: Int64
+    /// Milliseconds since 1970, by the clock of the store that all nodes share; nil until it is stored. The browser is
+    /// sent to the provider after that, so what the provider then says of the person is newer.
+    package var keptAt: Int64?
 
     /// When it can no longer be finished, in milliseconds since 1970.
     package var expiresAt: Int64 { createdAt.addingReportingOverflow(Self.lifetime).partialValue }
@@ -61,6 +64,7 @@ package struct PendingLogin: Sendable, Equatable {
             "return_to": .string(returnTo.text), "created": .integer(createdAt),
         ]
         if let maximumAge { object["max_age"] = .integer(maximumAge) }
+        if let keptAt { object["kept"] = .integer(keptAt) }
         return object.serialized()
     }
 
@@ -73,10 +77,12 @@ package struct PendingLogin: Sendable, Equatable {
             let createdAt = object["created"]?.int64Value
         else { return nil }
         let age = object["max_age"]
-        guard age == nil || age?.int64Value != nil else { return nil }
+        let kept = object["kept"]
+        guard age == nil || age?.int64Value != nil, kept == nil || kept?.int64Value != nil else { return nil }
         self.init(
             stateHash: stateHash, provider: provider, issuer: issuer, sessionID: sessionID, sessionEpoch: epoch,
             codeChallenge: challenge, returnTo: returnTo, maximumAge: age?.int64Value, createdAt: createdAt)
+        keptAt = kept?.int64Value
     }
 
     // MARK: Judgement

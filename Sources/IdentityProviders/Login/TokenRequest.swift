@@ -26,8 +26,8 @@ package enum TokenRequest {
         var headers = [("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded")]
         switch provider.clientAuthentication {
         case .secretBasic(let secret):
-            let credentials = FormText.encode(provider.clientID) + ":" + FormText.encode(secret.text)
-            headers.append(("Authorization", "Basic " + Base64.encode(Array(credentials.utf8))))
+            let credentials = FormText.encodeForm(provider.clientID) + ":" + FormText.encodeForm(secret.text)
+            headers.append(("Authorization", "Basic " + Base64.padded(Array(credentials.utf8))))
         case .secretPost(let secret):
             parameters.append(FormParameter("client_id", provider.clientID))
             parameters.append(FormParameter("client_secret", secret.text))
@@ -71,19 +71,5 @@ package enum TokenRequest {
         } catch {
             throw ProviderFault(.clientKeyUnusable, "the client assertion could not be signed: \(error)")
         }
-    }
-}
-
-/// Base64 with padding (RFC 4648 §4), which HTTP Basic asks for.
-enum Base64 {
-    static func encode(_ bytes: [UInt8]) -> String {
-        let text = Base64URL.encodeBytes(bytes).map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        return String(decoding: text, as: UTF8.self) + String(repeating: "=", count: (4 - text.count % 4) % 4)
     }
 }

@@ -35,6 +35,10 @@ package enum FormText {
         return String(decoding: out, as: UTF8.self)
     }
 
+    /// One name or value as RFC 6749 appendix B has it, with `+` for a space: for the client's part of HTTP Basic, where
+    /// servers may compare what they read with what they would have written.
+    package static func encodeForm(_ text: String) -> String { encode(text).replacing("%20", with: "+") }
+
     /// The parameters of a query or body, at most `limit` of them.
     ///
     /// Nil if there are more, if an escape is broken, or if what is escaped is not UTF-8. `+` is a space.

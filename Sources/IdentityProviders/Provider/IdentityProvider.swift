@@ -57,7 +57,8 @@ package actor IdentityProvider {
         case refused(StateFault)
         /// 303 back, with `login_error`.
         case sentBack(ReturnTo, LoginFailure)
-        case identified(ExternalIdentity, ReturnTo)
+        /// The person may sign in, as it was begun.
+        case identified(ExternalIdentity, PendingLogin)
     }
 
     /// Ends a sign-in.
@@ -82,7 +83,7 @@ package actor IdentityProvider {
             switch action {
             case .refuse(let fault): return .refused(fault)
             case .sendBack(let returnTo, _, let failure): return .sentBack(returnTo, failure)
-            case .signIn(let identity, let returnTo): return .identified(identity, returnTo)
+            case .signIn(let identity, let pending): return .identified(identity, pending)
             case .takePending(let hash): event = .pendingTaken(try await takePending(hash))
             case .findEndpoints: event = await caught { .endpointsFound(try await self.endpoints(until: end)) }
             case .send(let request): event = await caught { .answered(try await self.send(request, until: end)) }

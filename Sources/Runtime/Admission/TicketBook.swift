@@ -20,8 +20,9 @@ package struct TicketGrant: Sendable, Equatable {
 
 /// Single-use, short-lived tickets in place of a token, for browsers that open a socket. They are stored as hashes, so
 /// that a ticket of one node can be used on any other.
-struct TicketBook: Sendable {
-    static let prefix = "tkt_"
+package struct TicketBook: Sendable {
+    /// The prefix of every ticket.
+    package static let prefix = "tkt_"
     static let lifetime: Milliseconds = 30_000
     /// The number of unused tickets that a session may have.
     static let limit = 64

@@ -44,7 +44,8 @@ final class SessionUses: Sendable {
         return used
     }
 
-    /// Writes the pending uses. If that fails, they are kept for the next time.
+    /// Writes the pending uses. If that fails, they are kept for the next time, as far as there is room: a store that
+    /// is away must not have them grow without end.
     func flush(to store: any SessionStore) async throws {
         let batch = state.withLock { state -> [String: Milliseconds] in
             guard state.flushing.isEmpty else { return [:] }
@@ -58,7 +59,10 @@ final class SessionUses: Sendable {
             self.state.withLock { $0.flushing = [:] }
         } catch {
             state.withLock { state in
-                state.pending.merge(state.flushing) { max($0, $1) }
+                for (id, used) in state.flushing
+                where state.pending[id] != nil || state.pending.count < self.capacity {
+                    state.pending[id] = max(used, state.pending[id] ?? used)
+                }
                 state.flushing = [:]
             }
             throw error

@@ -42,7 +42,7 @@ struct PasswordHash: Sendable {
 extension PasswordHash {
     var text: String {
         let cost = "ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)"
-        return "$scrypt$\(cost)$\(Base64.encode(salt))$\(Base64.encode(hash))"
+        return "$scrypt$\(cost)$\(Base64.unpadded(salt))$\(Base64.unpadded(hash))"
     }
 
     /// Parses a PHC string; nil unless it has the form that ``text`` writes, with reasonable parameters.
@@ -50,10 +50,14 @@ extension PasswordHash {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
             let parameters = ScryptParameters(phc: parts[2]), parameters.isReasonable,
-            let salt = Base64.decode(parts[3]), (8...64).contains(salt.count),
-            let hash = Base64.decode(parts[4]), (16...64).contains(hash.count)
+            let salt = Self.bytes(parts[3]), (8...64).contains(salt.count),
+            let hash = Self.bytes(parts[4]), (16...64).contains(hash.count)
         else { return nil }
         self.init(parameters: parameters, salt: salt, hash: hash)
+    }
+
+    private static func bytes(_ text: Substring) -> [UInt8]? {
+        text.utf8.count <= 128 ? Base64.decode(unpadded: text) : nil
     }
 }
 
@@ -73,33 +77,5 @@ extension ScryptParameters {
             return nil
         }
         return Int(digits)
-    }
-}
-
-/// Base64 without padding (RFC 4648 section 4), which PHC strings use. It differs from base64url in two characters.
-private enum Base64 {
-    static func encode(_ bytes: [UInt8]) -> String {
-        let text = Base64URL.encodeBytes(bytes).map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    static func decode(_ text: Substring) -> [UInt8]? {
-        guard text.utf8.count <= 128 else { return nil }
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: "-"))
-            case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "_"))
-            case UInt8(ascii: "-"), UInt8(ascii: "_"): return nil
-            default: bytes.append(byte)
-            }
-        }
-        return Base64URL.decode(bytes)
     }
 }

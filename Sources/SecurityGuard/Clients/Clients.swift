@@ -20,7 +20,7 @@ package struct Clients: Sendable {
     package func add(
         name: String, tenantID: String, scope: [String], redirectURIs: [String] = []
     ) async throws -> (client: ClientRecord, secret: String) {
-        let secret = ClientSecret.make()
+        let secret = IssuedClientSecret.make()
         var client = try record(name: name, tenantID: tenantID, scope: scope, redirectURIs: redirectURIs)
         client.secretHash = secret.hash
         try await state.insert(client: client)
@@ -83,7 +83,7 @@ package struct Clients: Sendable {
         guard NameRule.hasShape(id, prefix: Prefix.client), (1...256).contains(secret.utf8.count) else {
             return refused("client_malformed", id: nil)
         }
-        let presented = ClientSecret.hash(secret)
+        let presented = IssuedClientSecret.hash(secret)
         guard let client = try await state.client(id: id) else { return refused("client_unknown", id: id) }
         guard ConstantTime.equal(client.secretHash, presented) else { return refused("secret_wrong", id: id) }
         return client.disabled ? refused("client_disabled", id: id) : client

@@ -1,4 +1,5 @@
 import Encodings
+import JOSE
 import OAuth
 import StateSurface
 

@@ -14,6 +14,16 @@ struct TokenExchange: Sendable {
     let clock: @Sendable () -> Int64
     let audit: AuditSink
 
+    /// The types of tokens that say who their subject is, besides tokens without any: plain JWTs and access tokens (RFC
+    /// 9068). Logout tokens, assertions, proofs and others of the same issuer do not (RFC 8725 section 3.11).
+    private static let types = ["JWT", "at+jwt"]
+
+    /// A security event token says what happened to its subject (RFC 8417), such as a logout. Many have no `typ` of
+    /// their own.
+    private static let noEvents = ClaimRule { _, claims, _ in
+        claims["events"] == nil ? nil : TokenRefusal(.typeMismatch, "a security event")
+    }
+
     func exchange(_ request: ExchangeRequest) async throws -> ExchangedToken {
         do {
             return try await granted(request)
@@ -83,7 +93,9 @@ struct TokenExchange: Sendable {
         }
     }
 
-    /// The issuer and the claims of the subject token, after its signature and all rules have been checked.
+    /// The issuer and the claims of a token of another issuer, after its signature and all rules have been checked:
+    /// whether it is exchanged, signs in, or is presented at the gate or a resource.
+    ///
     /// - Parameter resource: the resource that the token is for; nil for one that is for none, whose audience must be
     ///   one of those that are accepted from its issuer.
     func verified(
@@ -114,9 +126,10 @@ struct TokenExchange: Sendable {
         }
         guard let key = candidates.first else { throw Self.untrusted("key_unknown") }
         let rules = ClaimsRules(
-            issuer: issuer.issuer, audience: resource.map { [$0.identifier] } ?? issuer.audiences, types: issuer.types,
+            issuer: issuer.issuer, audience: resource.map { [$0.identifier] } ?? issuer.audiences,
+            types: token.header.type == nil ? [] : Self.types,
             requiredClaims: [ClaimName.issuer, ClaimName.subject, ClaimName.audience, ClaimName.expiresAt],
-            leeway: Double(policy.clockSkew) / 1000, maximumLifetime: nil)
+            leeway: Double(policy.clockSkew) / 1000, maximumLifetime: nil, additional: [Self.noEvents])
         switch token.verify(with: key, rules: rules, now: Double(now) / 1000) {
         case .success(let verified): return (issuer, verified.claims, key)
         case .failure(let refusal): throw Self.untrusted(refusal.reason.rawValue)
@@ -186,6 +199,6 @@ package struct SubjectTokenOwner: Sendable {
     package let account: AccountRecord
     /// The issuer, as the configuration has it.
     package let issuer: String
-    /// When the owner proved who they are: `auth_time`, else `iat`, else now; in milliseconds since 1970.
+    /// When the owner proved who they are: `auth_time`, else `iat`; in milliseconds since 1970.
     package let authenticatedAt: Int64
 }

@@ -24,16 +24,13 @@ package struct TrustedIssuer: Sendable {
     package var scopes: [String: [String]]
     /// The scopes that all its users get.
     package var defaultScope: [String]
-    /// The accepted `typ` values; if empty, any or none.
-    package var types: [String]
     /// Whether its tokens are accepted at the gate itself, without an exchange.
     package var atGate: Bool
 
     package init(
         issuer: String, keys: Keys, audiences: [String], tenants: [String] = [],
         algorithms: [SignatureAlgorithm] = [.rs256, .es256, .ed25519], scopes: [String: [String]] = [:],
-        defaultScope: [String] = [], types: [String] = [],
-        atGate: Bool = false
+        defaultScope: [String] = [], atGate: Bool = false
     ) {
         self.issuer = issuer
         self.keys = keys
@@ -42,7 +39,6 @@ package struct TrustedIssuer: Sendable {
         self.algorithms = algorithms
         self.scopes = scopes
         self.defaultScope = defaultScope
-        self.types = types
         self.atGate = atGate
     }
 

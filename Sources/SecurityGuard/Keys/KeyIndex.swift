@@ -36,7 +36,7 @@ enum KeyIndex {
     }
 
     private static func entry(from object: JSONObject) -> KeyEntry? {
-        guard let keyID = object["kid"]?.stringValue, NameRule.isToken(keyID),
+        guard let keyID = object["kid"]?.stringValue, NameRule.isVisible(keyID),
             let file = object["file"]?.stringValue, isFileName(file),
             let algorithm = object["algorithm"]?.stringValue.flatMap(SignatureAlgorithm.init(name:)),
             let publishedAt = object["published_at"]?.int64Value,

@@ -1,4 +1,5 @@
 import Encodings
+import JOSE
 
 /// What an assertion says of a caller. What is nil or empty is left out.
 package struct AssertedIdentity: Sendable {

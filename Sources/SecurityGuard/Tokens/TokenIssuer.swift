@@ -45,7 +45,7 @@ struct TokenIssuer: Sendable {
             ClaimName.familyID: .string(request.familyID),
         ]
         // A provider may say anything as `acr`; what is no plain name is left out.
-        let acr = request.signIn?.acr.flatMap { NameRule.isToken($0) ? $0 : nil }
+        let acr = request.signIn?.acr.flatMap { NameRule.isVisible($0) ? $0 : nil }
         let authenticatedAt = request.signIn.map { max(0, $0.authenticatedAt) / 1000 }
         if let authenticatedAt { claims[ClaimName.authenticatedAt] = .integer(authenticatedAt) }
         if let acr { claims[ClaimName.contextClass] = .string(acr) }

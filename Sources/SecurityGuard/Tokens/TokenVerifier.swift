@@ -78,10 +78,10 @@ struct TokenVerifier: Sendable {
     }
 
     private func principal(_ claims: Claims, _ key: VerificationKey) -> Principal? {
-        guard let tenantID = claims[ClaimName.tenantID]?.stringValue, NameRule.isToken(tenantID),
+        guard let tenantID = claims[ClaimName.tenantID]?.stringValue, NameRule.isVisible(tenantID),
             let subject = claims.subject, NameRule.isSubject(subject),
             let clientID = claims[ClaimName.clientID]?.stringValue, NameRule.isClientID(clientID),
-            let tokenID = claims.tokenID, NameRule.isToken(tokenID),
+            let tokenID = claims.tokenID, NameRule.isVisible(tokenID),
             let issuedAt = claims.issuedAt.flatMap(Self.milliseconds),
             let expiresAt = claims.expiresAt.flatMap(Self.milliseconds),
             let scope = Self.scope(claims[ClaimName.scope]),
@@ -110,7 +110,7 @@ struct TokenVerifier: Sendable {
             time = found
         }
         if let value = claims[ClaimName.contextClass] {
-            guard let found = value.stringValue, NameRule.isToken(found) else { return nil }
+            guard let found = value.stringValue, NameRule.isVisible(found) else { return nil }
             acr = found
         }
         return (time, acr)
@@ -124,7 +124,7 @@ struct TokenVerifier: Sendable {
     /// The family id: empty if there is none, nil if it is malformed.
     private static func family(_ value: JSONValue?) -> String? {
         guard let value else { return "" }
-        return value.stringValue.flatMap { NameRule.isToken($0) ? $0 : nil }
+        return value.stringValue.flatMap { NameRule.isVisible($0) ? $0 : nil }
     }
 
     /// A time of a claim in milliseconds; nil if there is none, or no such time.

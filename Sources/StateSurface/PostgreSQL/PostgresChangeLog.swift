@@ -26,7 +26,7 @@ enum PostgresChangeLog {
     static let append = "INSERT INTO change_log (origin, payload) VALUES (?1, ?2)"
 
     /// The server's time in ms.
-    private static let time = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+    static let time = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
     /// The present snapshot, without content, and the server's time in ms.
     static let position = "SELECT CAST(pg_current_snapshot() AS TEXT), \(time)"

@@ -19,4 +19,10 @@ package protocol SingleUseStore: Sendable {
     /// Remembers that something happened, until `expiresAt`.
     /// - Returns: whether this is the first time. Of several concurrent calls, one is.
     func first(kind: String, hash: [UInt8], expiresAt: Milliseconds) async throws -> Bool
+    /// The time of the store itself, which is the same clock for all nodes: that of the database's server, or of the one
+    /// machine that an embedded store is on.
+    ///
+    /// It tells what came first of two things that different nodes have seen. It says nothing about times of a node's own
+    /// clock.
+    func storeTime() async throws -> Milliseconds
 }

@@ -21,6 +21,9 @@ struct SQLDialect: Sendable {
     /// A condition for some of the rows of a table for which another condition is true: at most as many as the
     /// parameter `limit` says, and none that another node has locked.
     let someRows: @Sendable (_ table: String, _ condition: String, _ limit: String) -> String
+    /// A SELECT for the time of the database's server in milliseconds; nil for a database that has no server, and so the
+    /// clock of the machine.
+    let serverTime: String?
     /// A SELECT for the names of all tables, and one for those of a table's columns.
     let tableNames: String
     let columnNames: @Sendable (_ table: String) -> String
@@ -34,6 +37,7 @@ struct SQLDialect: Sendable {
         someRows: { table, condition, limit in
             "rowid IN (SELECT rowid FROM \(table) WHERE \(condition) LIMIT \(limit))"
         },
+        serverTime: nil,
         tableNames: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1",
         columnNames: { "SELECT name FROM pragma_table_info('\($0)') ORDER BY 1" })
 
@@ -54,6 +58,7 @@ struct SQLDialect: Sendable {
             FOR UPDATE SKIP LOCKED))
             """
         },
+        serverTime: "SELECT \(PostgresChangeLog.time)",
         tableNames: """
             SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1
             """,

@@ -80,6 +80,14 @@ extension SQLSurface {
             try transaction.execute(SingleUseSQL.remember, record.values(createdAt: 0)) == 1
         }
     }
+
+    func storeTime() async throws -> Milliseconds {
+        guard let serverTime = engine.dialect.serverTime else { return clock() }
+        guard var row = try await row(serverTime, []) else {
+            throw StateSurfaceError(.corrupt, "the database did not tell its time")
+        }
+        return try row.integer()
+    }
 }
 
 extension SingleUseRecord {

@@ -5,6 +5,7 @@ import Synchronization
 /// One line on a terminal that shows the progress.
 final class AttackProgress: Sendable {
     private let total: Int
+    /// In a file or a pipe, a line that overwrites itself would be noise.
     private let isShown = isatty(STDERR_FILENO) == 1
     private let counts = Mutex((done: 0, failed: 0))
 

@@ -1,3 +1,4 @@
+import EdgeCore
 import Foundation
 import Glibc
 import HostileTokens
@@ -8,21 +9,30 @@ import Synchronization
 struct AttackRunner {
     /// What the command line says, apart from the target and the selection.
     struct Options {
+        /// `--transport`, or else the profile's carrier.
         let transport: Transport
+        /// `--token`; `-` stands for standard input. It goes before what environment and profile say.
         let token: String?
         /// The token of the environment, if none stands on the command line.
         let environmentToken: [UInt8]?
         /// The id and secret of the introspection client, `ID:SECRET`, from the environment.
         let client: String?
+        /// Whether `--profile` was given. A profile without a source of tokens means that there is none, and standard
+        /// input is not read.
         let hasProfile: Bool
         /// Where the key set is that was named, and what sends there; nil for the target's usual one.
         let keySet: (targetURL: TargetURL, sender: RawSender)?
+        /// `--key`: the file of a private key that the target trusts; nil leaves out rightly signed hostile tokens.
         let key: String?
+        /// `--session`: the id of the session of the valid token, in place of the one that a login returned.
         let session: String?
+        /// `--rate`: how many requests may begin in a second.
         let rate: Int
+        /// `--strict`: whether a refusal needs the status that the standards name, and what is policy is judged, too.
         let isStrict: Bool
     }
 
+    /// Where everything is sent, but for the key set that `--jwks` names.
     let targetURL: TargetURL
     let profile: AttackProfile
     let sender: RawSender
@@ -30,6 +40,7 @@ struct AttackRunner {
 
     /// The target's name in reports.
     var place: String { targetURL.origin + protectedPath }
+    /// The path that requires a token; the usual one is that of a Gatehouse.
     private var protectedPath: String { targetURL.path ?? profile.path ?? "/api/auth/me" }
 
     // MARK: Running
@@ -74,7 +85,7 @@ struct AttackRunner {
         } catch let failure as SendFailure {
             return unjudged(cases, failure.description)
         }
-        let canary = Loopback.contains(targetURL.host) ? try await CanaryListener.open() : nil
+        let canary = PackedAddress.isLoopback(host: targetURL.host) ? try await CanaryListener.open() : nil
         defer { if let canary { Task { await canary.close() } } }
         if options.transport.isSocket, profile.socket?.session != Target.SocketSession.none,
             options.session ?? good?.session == nil
@@ -154,7 +165,9 @@ struct AttackRunner {
 
     /// A good token, and the session that came with it.
     private struct Credentials {
+        /// Opaque tokens are fine, too: then the cases that need a JWT are skipped.
         let token: [UInt8]
+        /// The id that a login returned beside the token; nil if it returned none, or there was no login.
         var session: String?
     }
 

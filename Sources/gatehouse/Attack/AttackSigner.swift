@@ -4,6 +4,7 @@ import Libcrypto
 
 /// Makes a signer from a key file. It signs any bytes.
 enum AttackSigner {
+    /// The largest key file that is read, in bytes.
     private static let limit = 64 * 1_024
 
     /// - Parameters:

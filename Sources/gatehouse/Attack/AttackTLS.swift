@@ -12,6 +12,7 @@ struct AttackTLS: ParsableArguments {
     @Option(help: .init("The client certificate's key: PEM.", valueName: "file"))
     var clientKey: String?
 
+    /// The largest PEM file that is read, in bytes.
     private static let limit = 1 << 20
 
     /// The settings of TLS connections to the target. Throws for files that can't be used.

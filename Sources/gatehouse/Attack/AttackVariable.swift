@@ -3,8 +3,10 @@ import Foundation
 /// A secret that `gatehouse attack` takes from the environment: from the variable itself, or from the file that the
 /// variable `NAME_FILE` names.
 struct AttackVariable: Sendable {
+    /// Of the variable with the value itself.
     let name: String
 
+    /// Of the variable that names a file with the value instead.
     private var fileName: String { name + "_FILE" }
 
     /// The secret without one final newline, which editors leave in files; nil if it is not given or empty.

@@ -30,7 +30,9 @@ final class CanaryListener: Sendable {
         return CanaryListener(channel, count)
     }
 
+    /// What hostile tokens name as `jku` and the like. Nothing is answered there.
     var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)/jwks.json" }
+    /// How many connections there were since the start; each is closed at once.
     var visits: Int { count.value.load(ordering: .relaxed) }
 
     /// Stops listening.

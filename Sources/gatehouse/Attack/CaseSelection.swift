@@ -18,6 +18,7 @@ struct CaseSelection: ParsableArguments {
     @Option(help: .init("Write the selected tokens as vectors for other suites: JSON.", valueName: "file"))
     var export: String?
 
+    /// Whether cases are only told of. Then no target is needed, and nothing is sent.
     var isListing: Bool { list || explain != nil || export != nil }
 
     /// Refuses a category that does not exist.

@@ -1,8 +1,10 @@
+import EdgeCore
 import NIOCore
 import NIOPosix
 
 /// The addresses to connect to, determined before anything is sent.
 struct Endpoint: Sendable {
+    /// A name, or an address without brackets. A name is also the one that TLS asks the target for.
     let host: String
     let port: Int
     /// The addresses, tried in this order; empty if the name is resolved when connecting.
@@ -15,7 +17,8 @@ struct Endpoint: Sendable {
         // Not left to the resolver, which could name another machine.
         let literals = host == "localhost" ? ["127.0.0.1", "::1"] : [host]
         addresses = literals.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
-        guard anywhere || (!addresses.isEmpty && addresses.allSatisfy { Loopback.contains($0.ipAddress ?? "") }) else {
+        let isHere = addresses.allSatisfy { PackedAddress.isLoopback(host: $0.ipAddress ?? "") }
+        guard anywhere || (!addresses.isEmpty && isHere) else {
             throw CommandFailure(
                 "\(host): not this machine: add --i-own-this-target if it is yours", status: .misused)
         }

@@ -2,7 +2,9 @@ import Foundation
 
 /// Reads the valid token from the command line, the environment, the profile, or standard input.
 enum GoodToken {
+    /// Where the token stands in the environment, so that it is in no list of processes.
     static let variable = AttackVariable(name: "GATEHOUSE_ATTACK_TOKEN")
+    /// How many seconds `token.command` may take. It is ended then, and what it has printed counts.
     private static let patience: TimeInterval = 30
 
     /// The token from the option, the environment or standard input.

@@ -4,8 +4,9 @@ import NIOHPACK
 
 /// One request over HTTP/2. Its frames are not written by a library, which would refuse malformed requests.
 struct HTTP2Exchange {
-    private typealias Field = HTTP2Request.Field
+    private typealias Field = FramedRequest.Field
 
+    /// The frames of the request, which follow the opening of the connection.
     private let frames: [UInt8]
     /// Whether it opens a WebSocket (RFC 8441): its stream stays open, and 200 is what 101 is in HTTP/1.1.
     private let isConnect: Bool
@@ -44,7 +45,7 @@ struct HTTP2Exchange {
             default: fields.append((name, value))
             }
         }
-        var converted = HTTP2Request(fields: pseudo + fields, body: Array(request.bytes[end.upperBound...]))
+        var converted = FramedRequest(fields: pseudo + fields, body: Array(request.bytes[end.upperBound...]))
         converted.staysOpen = isConnect
         frames = converted.frames
     }
@@ -68,7 +69,7 @@ struct HTTP2Exchange {
     /// The start of a connection, with settings at their defaults but for ENABLE_PUSH, which is 0 (RFC 9113 section
     /// 6.5.2).
     private static let opening =
-        HTTP2Request.preface + HTTP2Request.frame(type: 4, flags: 0, stream: 0, [0, 2, 0, 0, 0, 0])
+        FramedRequest.preface + FramedRequest.frame(type: 4, flags: 0, stream: 0, [0, 2, 0, 0, 0, 0])
 
     /// Whether the target's first frame is there, which holds its settings.
     private static func holdsSettings(_ bytes: [UInt8]) -> Bool {
@@ -82,7 +83,7 @@ struct HTTP2Exchange {
         try await stream.send(Self.opening)
         // A target may hold a long head back until its settings have been acknowledged (RFC 9113 section 6.5.3).
         let start = await stream.receive(within: limit) { Self.holdsSettings($0) }.bytes
-        try await stream.send(HTTP2Request.frame(type: 4, flags: 1, stream: 0, []) + frames)
+        try await stream.send(FramedRequest.frame(type: 4, flags: 1, stream: 0, []) + frames)
         let limit = max(.zero, end - ContinuousClock.now)
         let isConnect = isConnect
         let received = await stream.receive(within: limit) { bytes in
@@ -104,11 +105,16 @@ struct HTTP2Exchange {
 
     /// The frames of the stream that have arrived.
     private struct Answer {
+        /// Whether nothing more is to be expected: the answer has ended, or was refused.
         private(set) var isOver = false
         /// Whether the stream was reset, or the connection ended for it.
         private(set) var wasRefused = false
+        /// The field blocks of the stream in the order of arrival, each with its continuations: one for interim
+        /// answers, the answer and the trailers each.
         private var blocks: [[UInt8]] = []
+        /// The payloads of DATA frames, without their padding.
         private var body: [UInt8] = []
+        /// How many frames are looked at. A target that sends more of them has answered nothing useful.
         private static let frameLimit = 4_096
 
         init(_ bytes: [UInt8]) {

@@ -13,11 +13,15 @@ final class Inbox: Sendable {
 
     /// Guarded by the lock.
     private struct State {
+        /// What no reader has taken yet.
         var bytes: [UInt8] = []
+        /// Whether the target has closed the connection. There will be nothing more.
         var hasEnded = false
         /// Whether more came than the limit. The connection has been closed for it, which is not its end by the target.
         var isFull = false
+        /// Why TLS failed; nil for a connection without such a fault.
         var fault: String?
+        /// The one reader that waits. A second one resumes the first with what there is.
         var waiter: (isEnough: @Sendable ([UInt8]) -> Bool, continuation: CheckedContinuation<Received, Never>)?
 
         /// Resumes the waiting reader if there is enough, the connection has ended, or `force` is set.
@@ -32,6 +36,7 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
 
+    /// Why TLS failed, as the library words it; nil if it did not.
     var fault: String? { state.withLock { $0.fault } }
     /// Whether more came than the limit.
     var isFull: Bool { state.withLock { $0.isFull } }

@@ -33,6 +33,7 @@ struct NetworkStream: WireStream {
         try? await channel.close()
     }
 
+    /// Whether the connection was closed because more came than ``Inbox/limit``.
     var hasOverflowed: Bool { inbox.isFull }
 
     /// Why the TLS handshake failed; nil if it did not.

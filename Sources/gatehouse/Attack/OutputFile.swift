@@ -2,6 +2,7 @@ import Glibc
 
 /// A file that a command writes.
 struct OutputFile {
+    /// A regular file, or a device such as `/dev/stdout`, whose mode is left alone.
     let path: String
     /// Whether only its owner may read it, also if the file was there before.
     var isSecret = false

@@ -1,6 +1,9 @@
 /// Delays requests so that they are sent no faster than the rate.
 actor Pacer {
+    /// From the beginning of one request to that of the next.
     private let interval: Duration
+    /// When the next request may begin; nil before the first. Each that waits moves it on, so requests keep their
+    /// order.
     private var next: ContinuousClock.Instant?
 
     /// - Parameter rate: how many may begin in a second, one at least.

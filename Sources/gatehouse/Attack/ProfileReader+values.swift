@@ -1,3 +1,5 @@
+import EdgeConfiguration
+
 /// The forms of values, each with a fault that says which was expected.
 extension ProfileReader {
     /// The members of a mapping; only these keys are known.
@@ -36,7 +38,7 @@ extension ProfileReader {
         _ value: FileValue, _ key: String, _ expected: String
     ) throws(ConfigurationFault) -> String {
         let text = try text(value, key)
-        guard NetworkText.isToken(text) else { throw fault(value, key, expected) }
+        guard HTTPToken.matches(text) else { throw fault(value, key, expected) }
         return text
     }
 

@@ -2,6 +2,7 @@ import HostileTokens
 
 /// Reads a profile. The first fault is thrown with its line.
 struct ProfileReader {
+    /// The largest profile that is read, in bytes.
     private static let limit = 256 * 1_024
 
     /// The profile in a file. Throws a failure that names file and line.

@@ -2,6 +2,7 @@ import HostileTokens
 
 /// Fetches the keys that the target publishes.
 enum PublishedKeys {
+    /// The largest key set that is taken, in bytes.
     private static let limit = 256 * 1_024
 
     /// The target's usual key set; nil if there is none.

@@ -3,9 +3,12 @@ import HostileTokens
 /// Sends the bytes of one request on a new connection and reads the answer leniently.
 struct RawSender: Sendable {
     let connector: Connector
+    /// Whether requests are converted to HTTP/2 frames. Cases that need a connection of their own are left out then.
     let usesHTTP2: Bool
+    /// `--timeout`: how long an answer may take to end, from its request on.
     var timeout: Duration = .seconds(10)
 
+    /// What the suite sends with: single requests, and connections of its own where it is HTTP/1.1.
     var wire: Wire {
         var wire = Wire { try await send($0) }
         wire.isHTTP2 = usesHTTP2

@@ -76,8 +76,10 @@ private final class UpstreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// The most bytes of requests that may wait to be complete on a connection.
     private static let limit = 1 << 20
     private let record: RecordingUpstream.Record
+    /// What has come and is not part of a complete request yet.
     private var bytes: [UInt8] = []
 
     init(_ record: RecordingUpstream.Record) {

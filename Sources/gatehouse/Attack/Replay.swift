@@ -4,17 +4,24 @@ import JOSE
 
 /// The requests of an earlier report, which are sent again byte for byte.
 struct Replay {
+    /// The largest report that is read, in bytes: a report has each request and answer of each case.
     private static let limit = 512 << 20
 
     /// A case as the report has it: what was sent, and the verdict of then.
     struct Recorded {
+        /// As the report words it, which may be of an older catalogue.
         let info: CaseInfo
         let verdict: Verdict
+        /// What was sent and answered, in order, of which the requests are sent again; never empty.
         let exchanges: [Exchange]
     }
 
+    /// The selected cases of the report, in its order; one at least.
     let cases: [Recorded]
+    /// A request with the valid token of the report. If it is answered with another status now, nothing can be
+    /// concluded. Nil in a report without one.
     private let control: Exchange?
+    /// By which answers are judged. The requests themselves are sent as they were.
     private let transport: Transport
 
     /// Reads a report. Throws where it is none, or has none of the selected cases.

@@ -5,8 +5,11 @@ import HostileTokens
 struct ReportFile {
     /// The formats of a report: the gateway's own, that of CI servers, and that of code scanners.
     enum Format: String {
+        /// The only one with requests and answers, which `--replay` needs, and so with tokens.
         case json
+        /// A test for each case: those that stayed open are errors, those that failed failures.
         case junit
+        /// SARIF 2.1.0: a result for each case that failed or stayed open.
         case sarif
     }
 

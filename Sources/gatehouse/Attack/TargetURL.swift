@@ -1,10 +1,14 @@
 /// The address of the target, or of its key set, parsed from a URL and checked before anything is sent.
 struct TargetURL {
+    /// The name or address to connect to, an IPv6 address without its brackets.
     let host: String
+    /// As written, or 80 for http and 443 for https.
     let port: Int
+    /// `scheme://host[:port]`, without the scheme's default port.
     let origin: String
     /// The path and the query; nil if the URL has neither.
     let path: String?
+    /// Whether the scheme is https.
     let isSecure: Bool
 
     /// Refuses what is no http or https URL, or has user information or a fragment.

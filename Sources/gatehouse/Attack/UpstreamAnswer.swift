@@ -4,8 +4,10 @@ import Libcrypto
 
 /// The answers of the suite's own upstream. The query of the request says which one.
 struct UpstreamAnswer {
+    /// What an answer without a fault has as its content.
     private static let body = "the suite's own upstream\n"
 
+    /// The bytes of the answer, head and content. Faulty on purpose if the request asks for that.
     let text: String
     /// Whether the connection is closed behind it.
     let closes: Bool
@@ -75,8 +77,11 @@ struct UpstreamAnswer {
 
     /// What is read of a request.
     private struct Asked {
+        /// The request line, whose query names the answer; empty if there is none.
         let line: String
+        /// The protocol of `Upgrade`, in lower case; empty without that field.
         var upgrade = ""
+        /// `Sec-WebSocket-Key`, as it came; empty without that field.
         private var key = ""
 
         init(_ request: [UInt8]) {

@@ -6,19 +6,15 @@ import Synchronization
 /// The audit log: JSON lines, each chained to the previous one by its hash.
 ///
 /// ``record(_:_:)`` costs a lock. Lines are chained, written and synced on a dispatch queue, many at once. A failing
-/// disk is reported, and writing is tried again. Lines are dropped only when ``longestQueue`` of them are waiting, and
-/// a later line says how many were dropped.
+/// disk is reported, and writing is tried again. Lines are dropped only when as many of them wait as an ``AuditBacklog``
+/// takes, and a later line says how many were dropped.
 final class AuditLog: Sendable {
     /// What waits for the writer. Guarded by the lock.
     private struct State {
-        var waiting: [AuditFile.Entry] = []
-        var lost: Int64 = 0
+        var backlog = AuditBacklog()
         var isScheduled = false
         var hasFailed = false
     }
-
-    /// The number of lines that may wait to be written.
-    private static let longestQueue = 65_536
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "gatehouse.audit")
@@ -51,15 +47,7 @@ final class AuditLog: Sendable {
         for (name, value) in AuditScrub.clean(members).members where name != "event" { line[name] = value }
         let time = clock()
         let mustSchedule = state.withLock { state -> Bool in
-            guard state.waiting.count < Self.longestQueue else {
-                state.lost += 1
-                return false
-            }
-            if state.lost > 0 {
-                state.waiting.append((time, ["event": .string("audit.gap"), "lost": .integer(state.lost)]))
-                state.lost = 0
-            }
-            state.waiting.append((time, line))
+            guard state.backlog.append(line, at: time) else { return false }
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
@@ -105,27 +93,27 @@ final class AuditLog: Sendable {
     private func flush() {
         let entries = state.withLock { state -> [AuditFile.Entry] in
             state.isScheduled = false
-            defer { state.waiting = [] }
-            return state.waiting
+            return state.backlog.take()
         }
         guard !entries.isEmpty else { return }
         do {
             try file.value.append(entries)
             if state.withLock({ state in
+                state.backlog.written()
                 defer { state.hasFailed = false }
                 return state.hasFailed
             }) {
                 logger.notice("audit log is written again")
             }
         } catch {
-            keep(entries, after: error)
+            keep(after: error)
         }
     }
 
     /// Puts lines that could not be written back to the front, and tries again in a second.
-    private func keep(_ entries: [AuditFile.Entry], after error: CommandFailure) {
+    private func keep(after error: CommandFailure) {
         let isNew = state.withLock { state -> Bool in
-            state.waiting = entries + state.waiting
+            state.backlog.failed()
             state.isScheduled = true
             defer { state.hasFailed = true }
             return !state.hasFailed

@@ -1,11 +1,12 @@
+import Answers
 import Encodings
+import Runtime
 
 /// Shortens everything in an audit line that looks like a credential or a session id.
 ///
 /// Callers should not pass such values. If one does by mistake, the log contains only the first characters, which are
 /// enough to find the value again.
 enum AuditScrub {
-    private static let prefixes = ["sec_", "ref_", "tkt_", "ses_", "cls_"]
     private static let kept = 8
     /// How a session is named in the log: `ses_` and eight characters.
     private static let referenceLength = 12
@@ -29,38 +30,54 @@ enum AuditScrub {
 
     /// Shortens every run of base64url characters and dots that begins like a credential or is a compact JWS or JWE.
     static func clean(_ text: String) -> String {
-        var result = ""
-        var run = ""
-        for character in text {
-            if isPart(character) {
-                run.append(character)
-            } else {
-                result += shortened(run)
-                result.append(character)
-                run = ""
+        guard text.withBytes(mayHoldCredential) else { return text }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        // What stands before this is in the result.
+        var done = 0
+        var rest = bytes[...]
+        while let start = rest.firstIndex(where: isPart) {
+            let run = rest[start...].prefix(while: isPart)
+            if let end = shownEnd(of: run) {
+                result += bytes[done..<end]
+                result += "…".utf8
+                done = run.endIndex
             }
+            rest = bytes[run.endIndex...]
         }
-        return result + shortened(run)
+        guard done > 0 else { return text }
+        result += bytes[done...]
+        return String(decoding: result, as: UTF8.self)
     }
 
-    /// The beginning of what is or contains a credential; anything else as it is.
-    private static func shortened(_ run: String) -> String {
-        if run.hasPrefix("ses_"), run.utf8.count == referenceLength { return run }
-        if let start = prefixes.compactMap({ run.firstRange(of: $0)?.lowerBound }).min() {
-            // Shortened before: the ellipsis stands behind it.
-            if run[start...].count <= kept { return run }
-            return String(run[..<start]) + String(run[start...].prefix(kept)) + "…"
+    /// A quick look, so that most texts need no copy: every prefix ends in `_`, and a token has two dots.
+    private static func mayHoldCredential(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var dots = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: "_") { return true }
+            if byte == UInt8(ascii: ".") { dots += 1 }
         }
-        let isUsualToken = run.hasPrefix("eyJ") && run.utf8.count(where: { $0 == UInt8(ascii: ".") }) >= 2
-        return isUsualToken || hasFormOfToken(run) ? "\(run.prefix(kept))…" : run
+        return dots >= 2
+    }
+
+    /// Where the shown beginning of what is or contains a credential ends; nil for anything else.
+    private static func shownEnd(of run: ArraySlice<UInt8>) -> Int? {
+        if run.count == referenceLength, run.starts(with: SessionID.prefix.utf8) { return nil }
+        if let start = CredentialPrefix.start(in: run) {
+            // Shortened before: the ellipsis stands behind it.
+            return run.endIndex - start <= kept ? nil : start + kept
+        }
+        let isUsualToken = run.starts(with: "eyJ".utf8) && run.count(where: { $0 == UInt8(ascii: ".") }) >= 2
+        return isUsualToken || hasFormOfToken(run) ? run.prefix(kept).endIndex : nil
     }
 
     /// Whether a run is as long in its parts as a compact JWS or JWE. The header of one may begin with white space, and
     /// then not with `eyJ`. Host names and versions have shorter parts, or more of them.
-    private static func hasFormOfToken(_ run: String) -> Bool {
+    private static func hasFormOfToken(_ run: ArraySlice<UInt8>) -> Bool {
         // A full stop may end the sentence.
-        let token = run.hasSuffix(".") ? run.dropLast() : run[...]
-        let lengths = token.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false).map(\.utf8.count)
+        let token = run.last == UInt8(ascii: ".") ? run.dropLast() : run
+        let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
+        let lengths = parts.map(\.count)
         guard let header = lengths.first, let last = lengths.last, header >= 16 else { return false }
         switch lengths.count {
         case 3:
@@ -75,7 +92,12 @@ enum AuditScrub {
     }
 
     /// Whether a credential can contain the character.
-    private static func isPart(_ character: Character) -> Bool {
-        character.isASCII && (character.isLetter || character.isNumber || "-_.".contains(character))
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
     }
 }

@@ -9,6 +9,7 @@ import StateSurface
 ///
 /// The format is the same for both databases, so that a copy of one can be restored into the other.
 enum BackupFile {
+    /// The version of the form of the lines, not that of the tables.
     static let format: Int64 = 1
     /// The longest line that is read, in bytes. The largest value of the store has a few megabytes.
     static let longestLine = 64 << 20

@@ -7,12 +7,17 @@ import StateSurface
 final class BackupReading {
     private let path: String
     private let descriptor: Int32
+    /// What was read from the file, the lines that were returned among it until it is refilled.
     private var buffer: [UInt8] = []
+    /// Where in the buffer the next line begins.
     private var position = 0
     /// Up to here the buffer is known to have no end of a line.
     private var searched = 0
+    /// The number of the line that was asked for last, counted from 1; for messages.
     private var number = 0
+    /// Of all lines so far; empty before the first.
     private var digest: [UInt8] = []
+    /// Of all tables so far.
     private var rows: Int64 = 0
 
     /// Opens the file. Throws where that is not possible.

@@ -7,14 +7,19 @@ import Synchronization
 final class BackupWriting: Sendable {
     /// Guarded by the lock.
     private struct State {
+        /// Of all lines so far; empty before the first.
         var digest: [UInt8] = []
+        /// Of all tables so far.
         var rows: Int64 = 0
+        /// Whole lines that are not in the file yet.
         var waiting: [UInt8] = []
     }
 
+    /// The number of bytes at which what waits is written.
     private static let portion = 1 << 20
 
     private let path: String
+    /// What the file is called until it is complete. In the same directory, so that the renaming is atomic.
     private let temporary: String
     private let descriptor: Int32
     private let state = Mutex(State())

@@ -44,12 +44,13 @@ struct AdminCommand: ParsableCommand {
             let now = SystemClock.milliseconds() / 1_000
             let token = try key.sign(
                 claims: [
-                    "iss": .string(policy.issuer), "sub": .string(Self.subject),
-                    "aud": .array(policy.audience.map { .string($0) }), "exp": .integer(now + milliseconds / 1_000),
-                    "nbf": .integer(now), "iat": .integer(now), "jti": .string(tokenID),
-                    "client_id": .string(Self.subject), "tenant_id": .string(policy.defaultTenant),
-                    "scope": .string(AdminRights.scope),
-                ], type: "at+jwt")
+                    ClaimName.issuer: .string(policy.issuer), ClaimName.subject: .string(Self.subject),
+                    ClaimName.audience: .array(policy.audience.map { .string($0) }),
+                    ClaimName.expiresAt: .integer(now + milliseconds / 1_000),
+                    ClaimName.notBefore: .integer(now), ClaimName.issuedAt: .integer(now),
+                    ClaimName.tokenID: .string(tokenID), ClaimName.clientID: .string(Self.subject),
+                    ClaimName.tenantID: .string(policy.defaultTenant), ClaimName.scope: .string(AdminRights.scope),
+                ], type: TokenType.accessToken)
             try audit.record(
                 "admin.token_issued", ["jti": .string(tokenID), "lifetime_seconds": .integer(milliseconds / 1_000)])
             Terminal.answer(token)

@@ -19,6 +19,12 @@ extension AuditCommand {
         var files: [String] = []
         @OptionGroup var options: ConfigurationOptions
 
+        /// Refuses an empty id or path as wrong usage.
+        func validate() throws {
+            try StateOptions.requireGiven(requestID, as: "the request's id")
+            for file in files { try StateOptions.requireGiven(file, as: "the path of a file") }
+        }
+
         func run() throws {
             let loaded = try options.load(warn: false)
             let places = files.isEmpty ? loaded.configuration.audit.file.map { [$0] } ?? [] : files

@@ -21,6 +21,9 @@ struct AuditCommand: ParsableCommand {
         @Argument(help: "The audit log, or its files, the oldest first.")
         var files: [String]
 
+        /// Refuses an empty path as wrong usage.
+        func validate() throws { for file in files { try StateOptions.requireGiven(file, as: "the path of a file") } }
+
         func run() throws {
             var verification = AuditVerification()
             for file in files {

@@ -124,6 +124,9 @@ struct ClientsCommand: AsyncParsableCommand {
         var clientID: String
         @OptionGroup var options: StateOptions
 
+        /// Refuses what can be the id of no client.
+        func validate() throws { try StateOptions.requireClientID(clientID) }
+
         func run() async throws {
             try await options.withStore { store in
                 let audit = try store.openAudit()

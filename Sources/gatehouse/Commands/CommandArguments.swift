@@ -25,7 +25,7 @@ enum CommandArguments {
         }
         // `-` is standard input.
         let isToken = value != "-" && (option.map { $0 == "--token=" } ?? (previous == "--token"))
-        let isCredential = AuditScrub.clean(value) != value || value.hasPrefix("pat_")
+        let isCredential = AuditScrub.clean(value) != value
         return isToken || isCredential ? before : nil
     }
 

@@ -5,8 +5,11 @@ import StateSurface
 
 /// The store, and what commands need to work on it from outside the gateway.
 struct CommandStore {
+    /// Open until its owner closes it.
     let surface: any StateSurface
+    /// What the configuration says of tokens and passwords.
     let policy: TokenPolicy
+    /// For the audit log.
     private let configuration: GatewayConfiguration
 
     /// The audit log, for commands that change something: open it before the change, which is not made if it can't be

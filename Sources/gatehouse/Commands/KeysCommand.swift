@@ -88,6 +88,9 @@ struct KeysCommand: ParsableCommand {
         var kid: String
         @OptionGroup var options: KeyOptions
 
+        /// Refuses an empty id as wrong usage.
+        func validate() throws { try StateOptions.requireGiven(kid, as: "the kid") }
+
         func run() throws {
             let directory = try options.existingDirectory()
             let before = try directory.list()

@@ -6,6 +6,7 @@ struct SessionEnding {
     /// How often ending is tried while other writers change the session.
     private static let attempts = 16
 
+    /// Where the session is; a running gateway of the same store learns of the end by the change feed.
     let store: CommandStore
 
     /// The session was written between reading and ending it.

@@ -20,6 +20,9 @@ struct SessionsCommand: AsyncParsableCommand {
         @OptionGroup var listing: ListingOptions
         @OptionGroup var options: StateOptions
 
+        /// Refuses a `--user` that is no id, such as an e-mail: nothing would be listed, as for a user without sessions.
+        func validate() throws { try StateOptions.requireSubject(user, as: "--user") }
+
         func run() async throws {
             try await options.withStore { store in
                 let sessions = try await store.surface.sessions(
@@ -55,6 +58,9 @@ struct SessionsCommand: AsyncParsableCommand {
         @Argument(help: "Session ids (ses_…).")
         var ids: [String]
         @OptionGroup var options: StateOptions
+
+        /// Refuses an empty id, before any session is ended.
+        func validate() throws { for id in ids { try StateOptions.requireGiven(id, as: "a session id") } }
 
         func run() async throws {
             try await options.withStore { store in

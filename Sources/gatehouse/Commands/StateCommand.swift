@@ -22,6 +22,9 @@ struct StateCommand: AsyncParsableCommand {
         var file: String
         @OptionGroup var options: StateOptions
 
+        /// Refuses an empty path as wrong usage.
+        func validate() throws { try StateOptions.requireGiven(file, as: "the path of the file") }
+
         func run() async throws {
             try await options.withStore { store in
                 guard let surface = store.surface as? any BackupStore else {
@@ -60,6 +63,9 @@ struct StateCommand: AsyncParsableCommand {
         @Argument(help: "The file that 'gatehouse state backup' has written.")
         var file: String
         @OptionGroup var options: StateOptions
+
+        /// Refuses an empty path as wrong usage.
+        func validate() throws { try StateOptions.requireGiven(file, as: "the path of the file") }
 
         func run() async throws {
             _ = try options.load()

@@ -22,6 +22,18 @@ struct StateOptions: ParsableArguments {
         throw ValidationError("a tenant has 1 to 64 letters, digits, '.', '_' or '-'")
     }
 
+    /// Refuses what can be the id of no user and of no client, as wrong usage.
+    static func requireSubject(_ id: String?, as option: String) throws {
+        guard let id, !NameRule.isSubject(id) else { return }
+        throw ValidationError("\(option): an id is usr_… (see 'gatehouse users list') or cli_…")
+    }
+
+    /// Refuses a name that is empty, as that of a script whose variable is not set, as wrong usage.
+    static func requireGiven(_ text: String, as name: String) throws {
+        guard text.isEmpty else { return }
+        throw ValidationError("\(name) is empty: give one")
+    }
+
     /// Refuses a `--scope` that no account or client can have, as wrong usage.
     static func requireScope(_ scope: [String]) throws {
         do throws(AuthError) {
@@ -38,6 +50,12 @@ struct StateOptions: ParsableArguments {
         } catch {
             throw ValidationError(error.detail)
         }
+    }
+
+    /// Refuses what can be the id of no client, as wrong usage.
+    static func requireClientID(_ id: String) throws {
+        guard !NameRule.isClientID(id) else { return }
+        throw ValidationError("a client's id is cli_… or the URL of its metadata: see 'gatehouse clients list'")
     }
 
     /// Refuses a name that no client can have, as wrong usage.

@@ -16,7 +16,9 @@ struct TokenIssueCommand: AsyncParsableCommand {
             subject is disabled. Anyone who can read the signing keys can do this.
             """)
 
-    @Option(parsing: .unconditional, help: "The claim sub: a user id (usr_…) or client id (cli_…).")
+    @Option(
+        parsing: .unconditional,
+        help: "The claim sub: a user id (usr_…) or client id (cli_…); with --issuer or --key also another.")
     var subject: String
     @Option(
         parsing: .unconditional,
@@ -33,10 +35,11 @@ struct TokenIssueCommand: AsyncParsableCommand {
     @Option(help: "How long it lives, such as 15m. Default: tokens.access_token_lifetime.")
     var lifetime: String?
     @Option(parsing: .unconditional, help: "The header typ.")
-    var type = "at+jwt"
+    var type = TokenType.accessToken
     @Option(
         parsing: .unconditionalSingleValue,
-        help: .init("Another claim; its value is JSON, or else text. May be repeated.", valueName: "name=value"))
+        help: .init(
+            "A claim that no option says; its value is JSON, or else text. May be repeated.", valueName: "name=value"))
     var claim: [String] = []
     @Option(help: .init("A private key to sign with: PEM, DER or JWK. Default: the gateway's.", valueName: "file"))
     var key: String?
@@ -45,8 +48,20 @@ struct TokenIssueCommand: AsyncParsableCommand {
     @OptionGroup var passphrase: KeyPassphraseOption
     @OptionGroup var options: KeyOptions
 
-    /// Refuses a passphrase file without `--key` as wrong usage.
+    /// Refuses as wrong usage what no token of the gateway can hold, and a passphrase file without `--key`. Subject and
+    /// claims may be anything: who tests a verifier needs odd tokens with a good signature.
     func validate() throws {
+        try StateOptions.requireGiven(subject, as: "--subject")
+        try StateOptions.requireTenant(tenant)
+        try StateOptions.requireScope(scope)
+        if let issuer { try StateOptions.requireGiven(issuer, as: "--issuer") }
+        for name in audience { try StateOptions.requireGiven(name, as: "--audience") }
+        for pair in claim {
+            let name = pair.prefix { $0 != "=" }
+            guard !name.isEmpty, name.endIndex < pair.endIndex else {
+                throw ValidationError("--claim: expected NAME=VALUE")
+            }
+        }
         if key == nil, passphrase.passphraseFile != nil {
             throw ValidationError(
                 "\(KeyPassphraseOption.flag) opens --key; what opens the gateway's keys is keys.passphrase_file")
@@ -60,12 +75,15 @@ struct TokenIssueCommand: AsyncParsableCommand {
         Terminal.answer(try signingKey().sign(claims: try claims(policy, tenant: home), type: type))
     }
 
+    /// Whether the subject is a client, and no user.
+    private var isClient: Bool { subject.utf8.starts(with: Prefix.client.utf8) }
+
     /// The tenant of the subject, from the store; nil if there is no store, it can't be reached, or it does not know
     /// the subject: a token can be signed without it.
     private func tenantOfSubject() async throws -> String? {
         do {
             return try await options.state.withStoreIfThere { (store: CommandStore) -> String? in
-                if subject.hasPrefix("cli_") { return try await store.surface.client(id: subject)?.tenantID }
+                if isClient { return try await store.surface.client(id: subject)?.tenantID }
                 return try await store.surface.account(userID: subject)?.tenantID
             }
         } catch is StateSurfaceError {
@@ -74,9 +92,9 @@ struct TokenIssueCommand: AsyncParsableCommand {
         }
     }
 
-    /// The claims of the token. `--claim` may replace any of them. Times are whole seconds.
+    /// The claims of the token. Times are whole seconds.
     ///
-    /// - Throws: ``CommandFailure`` of status 2 for a lifetime or a `--claim` that can't be read.
+    /// - Throws: ``CommandFailure`` of status 2 for a lifetime that can't be read.
     private func claims(_ policy: TokenPolicy, tenant: String) throws -> JSONObject {
         let milliseconds = try lifetime.map { text in
             try ValueFormat.duration(Quantity.second...3_650 * Quantity.day).checked(text, as: "--lifetime")
@@ -84,19 +102,18 @@ struct TokenIssueCommand: AsyncParsableCommand {
         let now = SystemClock.milliseconds() / 1_000
         let audience = audience.isEmpty ? policy.audience : audience
         var claims: JSONObject = [
-            "iss": .string(issuer ?? policy.issuer), "sub": .string(subject),
-            "aud": audience.count == 1 ? .string(audience[0]) : .array(audience.map { .string($0) }),
-            "exp": .integer(now + (milliseconds ?? policy.accessTokenLifetime) / 1_000),
-            "nbf": .integer(now), "iat": .integer(now), "jti": .string(Base64URL.encode(SecureRandom.bytes(16))),
-            "client_id": .string(subject.hasPrefix("cli_") ? subject : "gatehouse"),
-            "tenant_id": .string(tenant), "scope": .string(scope.joined(separator: " ")),
+            ClaimName.issuer: .string(issuer ?? policy.issuer), ClaimName.subject: .string(subject),
+            ClaimName.audience: audience.count == 1 ? .string(audience[0]) : .array(audience.map { .string($0) }),
+            ClaimName.expiresAt: .integer(now + (milliseconds ?? policy.accessTokenLifetime) / 1_000),
+            ClaimName.notBefore: .integer(now), ClaimName.issuedAt: .integer(now),
+            ClaimName.tokenID: .string(Base64URL.encode(SecureRandom.bytes(16))),
+            ClaimName.clientID: .string(isClient ? subject : firstPartyClientID),
+            ClaimName.tenantID: .string(tenant), ClaimName.scope: .string(scope.joined(separator: " ")),
         ]
         for pair in claim {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let name = parts.first, !name.isEmpty else {
-                throw CommandFailure("--claim: expected NAME=VALUE", status: .misused)
-            }
-            claims[String(name)] = (try? StrictJSON.parse(String(parts[1]))) ?? .string(String(parts[1]))
+            let name = pair.prefix { $0 != "=" }
+            let text = String(pair[name.endIndex...].dropFirst())
+            claims[String(name)] = (try? StrictJSON.parse(text)) ?? .string(text)
         }
         return claims
     }

@@ -46,6 +46,9 @@ struct UserPasskeysCommand: AsyncParsableCommand {
         var id: String
         @OptionGroup var options: StateOptions
 
+        /// Refuses an empty id as wrong usage.
+        func validate() throws { try StateOptions.requireGiven(id, as: "the id of the passkey") }
+
         func run() async throws {
             try await options.withStore { store in
                 let audit = try store.openAudit()

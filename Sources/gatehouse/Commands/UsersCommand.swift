@@ -106,6 +106,9 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup var listing: ListingOptions
         @OptionGroup var options: StateOptions
 
+        /// Refuses a tenant of a wrong form, which would be an empty list.
+        func validate() throws { try StateOptions.requireTenant(tenant) }
+
         func run() async throws {
             try await options.withStore { store in
                 let accounts = try await store.surface.accounts(tenantID: tenant, limit: listing.limit)
@@ -197,6 +200,14 @@ struct AccountName: ParsableArguments {
     var user: String
     @Option(parsing: .unconditional, help: "The tenant, where several have this e-mail.")
     var tenant: String?
+
+    /// Refuses what is neither a user id nor an e-mail, and a tenant of a wrong form, as wrong usage.
+    func validate() throws {
+        guard NameRule.hasShape(user, prefix: Prefix.user) || user.utf8.contains(UInt8(ascii: "@")) else {
+            throw ValidationError("name the account by its user id (usr_…) or its e-mail")
+        }
+        try StateOptions.requireTenant(tenant)
+    }
 
     /// The account with that user id or e-mail. Throws if there is none, or more than one.
     func account(in store: CommandStore) async throws -> AccountRecord {

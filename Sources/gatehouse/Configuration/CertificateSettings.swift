@@ -2,6 +2,7 @@ import EdgeConfiguration
 
 /// `server.tls.certificates`: a list of mappings.
 enum CertificateSettings {
+    /// The key is of the file alone: flags and variables have no form for a list of mappings.
     static let key = "server.tls.certificates"
     /// How many certificates there may be.
     private static let most = 1_000

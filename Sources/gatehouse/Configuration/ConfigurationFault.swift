@@ -4,6 +4,8 @@ struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConvertible {
     let place: String
     /// The key it is about; empty if there is none.
     let key: String
+    /// What is wrong, and what would be right, as a part of a sentence. Nothing of the value that could be a secret is
+    /// repeated.
     let message: String
 
     /// - Parameters:
@@ -15,6 +17,7 @@ struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
+    /// Place, key and message in one line.
     var description: String {
         [place, key, message].filter { !$0.isEmpty }.joined(separator: ": ")
     }
@@ -22,6 +25,7 @@ struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// All faults in the configuration, in the order in which they were found.
 struct ConfigurationFaults: Error, Sendable, CustomStringConvertible {
+    /// Not empty where it is thrown.
     let faults: [ConfigurationFault]
 
     /// The first fault, and how to see the others, in one line.
@@ -36,11 +40,19 @@ struct ConfigurationFaults: Error, Sendable, CustomStringConvertible {
 struct Complaint: Error, Sendable, Equatable {
     /// The index of the element of a list that it is about.
     var index: Int?
+    /// As in a fault.
     let message: String
 
     /// - Parameter index: which element of a list is wrong; nil for the value as a whole.
     init(_ message: String, index: Int? = nil) {
         self.message = message
         self.index = index
+    }
+
+    /// Why a list that has to have an element can't be empty.
+    ///
+    /// - Parameter absence: what leaving the key out stands for; nil for a key that is required.
+    static func emptyList(leftOut absence: String?) -> Complaint {
+        Complaint("expected at least one" + (absence.map { "; leave the key out for \($0)" } ?? ""))
     }
 }

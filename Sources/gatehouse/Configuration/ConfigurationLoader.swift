@@ -9,11 +9,13 @@ import SecurityGuard
 ///
 /// Environment and files are passed in, so that it can be tested without them.
 struct ConfigurationLoader: Sendable {
+    /// What is read where neither flag nor variable names a file. It may be missing.
     static let defaultFile = "config/gatehouse.yaml"
     private static let prefix = "GATEHOUSE_"
     /// The variable that names the file, like `--config`.
     static let fileVariable = "GATEHOUSE_CONFIG"
 
+    /// The variables of the process, those of other programs among them.
     let environment: [String: String]
     /// Reads a file; nil if it does not exist.
     let contents: @Sendable (String) throws(ConfigurationFault) -> [UInt8]?
@@ -100,6 +102,7 @@ struct ConfigurationLoader: Sendable {
         reader.read(
             mapping.filter { !Self.lists.contains($0.key.text ?? "") }, into: &draft, faults: &faults
         ) { draft, key, place in draft.places[key] = place }
+        if let value = root.value(of: "server.tls"), !value.isEmpty { draft.placeOfTLS = value.place }
         var secrets = SecretFiles(contents: contents)
         for (key, value) in mapping {
             for (index, entry) in (value.list ?? []).enumerated() {
@@ -158,7 +161,8 @@ struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// Takes over the URL of the store from its file. A flag or variable that names the store takes precedence.
+    /// Takes over the URL of the store from its file. A flag that names the store takes precedence; `state.url` in the
+    /// configuration file or in its variable, beside the file, is a fault.
     private func takeStateURL(into draft: inout ConfigurationDraft, faults: inout [ConfigurationFault]) {
         guard let path = draft.stateURLFile else { return }
         let place = draft.places["state.url_file"] ?? "configuration"
@@ -190,6 +194,11 @@ struct ConfigurationLoader: Sendable {
         var texts = [text]
         if setting.shape != .scalar {
             texts = text.split(separator: ",").map { String($0.trimmed) }.filter { !$0.isEmpty }
+        }
+        if setting.isOpenWhenEmpty, texts.isEmpty {
+            let message = "is empty, which would lift the restriction: unset it, or list some"
+            faults.append(.init(place: place, message: message))
+            return
         }
         do {
             try setting.set(&draft, texts.map { SettingEntry(text: $0) })

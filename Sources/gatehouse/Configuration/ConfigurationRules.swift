@@ -10,6 +10,7 @@ struct ConfigurationRules {
     private let configuration: GatewayConfiguration
     /// What a fault names whose key is in no file.
     private let place: String
+    /// What the `judge…` calls so far have found.
     private(set) var faults: [ConfigurationFault] = []
 
     /// - Parameter place: the place of faults whose keys have none.
@@ -33,6 +34,13 @@ struct ConfigurationRules {
                 "server.tls", at: ["server.tls.certificate", "server.tls.key"],
                 "TLS needs both 'certificate' and 'key': add the other, or remove both")
         }
+        if let place = draft.placeOfTLS, isWithoutTLSKeys {
+            faults.append(
+                .init(
+                    place: place, key: "server.tls",
+                    message: "names no certificate, so there would be no TLS: give 'certificate' and 'key', or remove "
+                        + "'tls'"))
+        }
         if let message = complaintAboutAdmin {
             refuse("server.admin", at: ["server.admin", "server.listen"], message)
         }
@@ -43,6 +51,13 @@ struct ConfigurationRules {
         }
     }
 
+    /// Whether neither `server.tls.certificate` nor its key is given anywhere, not even as `off`, nor one of the keys
+    /// whose need of them is a fault of its own.
+    private var isWithoutTLSKeys: Bool {
+        draft.places["server.tls.certificate"] == nil && draft.places["server.tls.key"] == nil
+            && draft.certificates.isEmpty && draft.clientCA == nil
+    }
+
     /// Why `server.admin` may take connections of the public: nil if it can't. With `server.reuse_port` the system lets
     /// both listen on the same port and gives either of them a connection. A name may stand for any address.
     private var complaintAboutAdmin: String? {
@@ -50,7 +65,7 @@ struct ConfigurationRules {
         guard let admin = configuration.server.admin, listen.port != 0 || listen.path != nil else { return nil }
         if admin == listen { return "must not be the public listener: use another port or path" }
         guard admin.path == nil, listen.path == nil, admin.port == listen.port else { return nil }
-        let addresses = [admin, listen].compactMap { IPAddress.bytes(of: $0.host) }
+        let addresses = [admin, listen].compactMap { PackedAddress.bytes(of: $0.host) }
             .filter { address in address.contains { $0 != 0 } }
         if addresses.count == 2, addresses.first != addresses.last { return nil }
         return "has the port of the public listener, which may be the same: use another port"

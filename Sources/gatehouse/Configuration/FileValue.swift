@@ -2,7 +2,9 @@ import Yams
 
 /// One value of the file with its place.
 struct FileValue {
+    /// The name of the file, for messages.
     let file: String
+    /// The parser's value, which knows its line and column.
     let node: Node
 
     /// `FILE:LINE:COLUMN`.
@@ -20,11 +22,13 @@ struct FileValue {
         return scalar.string
     }
 
+    /// The elements of a list; nil for anything else.
     var list: [FileValue]? {
         guard case .sequence(let sequence) = node else { return nil }
         return sequence.map { FileValue(file: file, node: $0) }
     }
 
+    /// The entries of a mapping in the order of the file, keys with their places; nil for anything else.
     var mapping: [(key: FileValue, value: FileValue)]? {
         guard case .mapping(let mapping) = node else { return nil }
         return mapping.map { (FileValue(file: file, node: $0.key), FileValue(file: file, node: $0.value)) }
@@ -38,6 +42,12 @@ struct FileValue {
             value = next.value
         }
         return value
+    }
+
+    /// Whether there is a section with this name, and nothing below it.
+    func hasEmptySection(_ name: String) -> Bool {
+        guard let section = value(of: name) else { return false }
+        return section.isEmpty || section.mapping?.isEmpty == true
     }
 
     /// Where that value is; if it is not there, where the nearest key above it is.

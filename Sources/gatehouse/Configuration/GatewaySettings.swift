@@ -2,7 +2,8 @@ import EdgeConfiguration
 import Experience
 import SecurityGuard
 
-/// Every key but `routes`, `issuers` and `events`: the one list that file, environment, flags and `config show` go by.
+/// Every key but `routes`, `issuers`, `identity_providers` and `events`: the one list that file, environment, flags and
+/// `config show` go by.
 enum GatewaySettings {
     /// A key outside of the lists of routes, issuers, providers and receivers of events.
     typealias Key = Setting<ConfigurationDraft>
@@ -23,7 +24,7 @@ enum GatewaySettings {
             "server.max_connections", \.configuration.server.maxConnections,
             .integer(ConfigurationBounds.maxConnections),
             missing: "none"),
-        .list("server.hosts", \.configuration.server.hosts, .hostName),
+        .list("server.hosts", \.configuration.server.hosts, .hostName, isOpenWhenEmpty: true),
         .maybe("server.tls.certificate", \.certificate, .text("the path of a PEM file"), missing: "off"),
         .maybe("server.tls.key", \.certificateKey, .text("the path of a PEM file"), missing: "off"),
         CertificateSettings.certificates,

@@ -4,6 +4,7 @@ import Logging
 /// The configuration that was read, and warnings for the operator.
 struct LoadedConfiguration: Sendable {
     let configuration: GatewayConfiguration
+    /// What is allowed but probably not meant, such as an issuer without https.
     let warnings: [ConfigurationFault]
     /// The file it was read from; nil if there was none.
     let file: String?
@@ -38,7 +39,10 @@ struct LoadedConfiguration: Sendable {
 
 /// A command-line flag that sets a key: its name, the key, and the value.
 struct ConfigurationFlag: Sendable {
+    /// As it is written, `--listen`: the place of faults of its value.
     let name: String
+    /// The key that it sets, `server.listen`.
     let key: String
+    /// Not parsed yet; the elements of a list are separated by commas.
     let value: String
 }

@@ -37,12 +37,4 @@ enum NetworkText {
                 }
             }
     }
-
-    /// Whether the text is a `token` (RFC 9110 section 5.6.2), like methods and field names.
-    static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
-            }
-    }
 }

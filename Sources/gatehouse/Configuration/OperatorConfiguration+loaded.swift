@@ -47,7 +47,9 @@ extension OperatorConfiguration {
 
 /// A place in the file: `FILE:LINE:COLUMN`.
 struct ConfigurationPlace: Equatable {
+    /// As it was named, perhaps relative to the working directory; it may contain colons.
     let file: String
+    /// Counted from 1.
     let line: Int64
 
     /// Nil for a variable, a flag, or a file without a line.

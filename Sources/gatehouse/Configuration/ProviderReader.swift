@@ -9,11 +9,16 @@ enum ProviderReader {
     static func providers(
         _ value: FileValue, secrets: inout SecretFiles, faults: inout [ConfigurationFault]
     ) -> [IdentityProviderConfiguration] {
-        RouteReader.entries(
+        let providers = RouteReader.entries(
             value, label: label, settings: ProviderSettings.all, required: ["name", "client_id"],
             make: { IdentityProviderConfiguration(name: "", issuer: "", clientID: "").withoutIssuer },
-            secrets: &secrets, faults: &faults
-        ).map(\.value)
+            secrets: &secrets, faults: &faults)
+        for (index, element) in (value.list ?? []).enumerated() {
+            RouteReader.refuseEmpty(
+                "allowed", of: element, label: "\(label)[\(index)]",
+                "lists nothing: give one of email_domains, groups and claims, or remove it for everyone", &faults)
+        }
+        return providers.map(\.value)
     }
 
     /// Takes the secrets that the environment has, and reports everything that is wrong with the entries, each with its
@@ -76,6 +81,7 @@ enum ProviderReader {
 }
 
 extension IdentityProviderConfiguration {
+    /// The initialiser wants an issuer, which an entry of the file need not have.
     fileprivate var withoutIssuer: Self {
         var entry = self
         entry.issuer = nil

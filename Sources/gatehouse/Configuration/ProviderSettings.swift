@@ -2,6 +2,7 @@ import EdgeConfiguration
 
 /// The keys of one entry of `identity_providers`.
 enum ProviderSettings {
+    /// In the order in which an entry is shown.
     static let all: [Setting<IdentityProviderConfiguration>] = [
         .one("name", \.name, .text("1 to 32 of a-z, 0-9 and -")),
         .maybe("preset", \.preset, .word),
@@ -20,8 +21,9 @@ enum ProviderSettings {
         .one("claims.name", \.claims.name, .text("the name of a claim")),
         .one("claims.groups", \.claims.groups, .text("the name of a claim")),
         .maybe("claims.scope", \.claims.scope, .text("the name of a claim"), missing: "none"),
-        .list("allowed.email_domains", \.allowed.emailDomains, .text("a domain")),
-        .list("allowed.groups", \.allowed.groups, .text("a group")),
+        .oneOrMore(
+            "allowed.email_domains", \.allowed.emailDomains, .text("a domain"), orOne: false, leftOut: "any"),
+        .oneOrMore("allowed.groups", \.allowed.groups, .text("a group"), orOne: false, leftOut: "any"),
         allowedClaims,
         .one("link_verified_email", \.linkVerifiedEmail, .flag),
         .one("trust_email", \.trustEmail, .flag),
@@ -35,9 +37,11 @@ enum ProviderSettings {
         .maybe("subject_claim", \.subjectClaim, .text("the name of a claim")),
     ]
 
+    /// `allowed.claims`: a mapping of names of claims to the values that let a person in.
     private static let allowedClaims = Setting<IdentityProviderConfiguration>(
         key: "allowed.claims", shape: .lists,
         set: { provider, entries throws(Complaint) in
+            guard !entries.isEmpty else { throw Complaint.emptyList(leftOut: "any") }
             var rules: [IdentityProviderConfiguration.ClaimRule] = []
             for entry in entries {
                 let name = entry.name ?? ""

@@ -1,13 +1,16 @@
 /// Converts numbers with a unit from and to text.
 enum Quantity {
+    /// In milliseconds, as these all are.
     static let second: Int64 = 1_000
     static let minute: Int64 = 60_000
     static let hour: Int64 = 3_600_000
     static let day: Int64 = 86_400_000
 
+    /// Largest first: a value is written in the first unit that divides it.
     private static let durations: [(unit: String, factor: Int64)] = [
         ("d", day), ("h", hour), ("m", minute), ("s", second), ("ms", 1),
     ]
+    /// Largest first. Units of 1000, such as MB, are not understood.
     private static let sizes: [(unit: String, factor: Int64)] = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]

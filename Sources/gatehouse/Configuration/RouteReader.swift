@@ -18,6 +18,10 @@ enum RouteReader {
             secrets: &secrets, faults: &faults)
         for (index, (_, element)) in routes.enumerated() {
             UpstreamSettings.addDefaults(to: &routes[index].value, in: element)
+            // Without a name it is a fault, and not a route that everyone may use who has any token.
+            if routes[index].value.resource == nil, element.hasEmptySection("resource") {
+                routes[index].value.resource = .init()
+            }
             // Agents have no session: where nothing else is said, a resource requires a token.
             if routes[index].value.resource != nil, element.value(of: "require") == nil {
                 routes[index].value.require = .token
@@ -34,7 +38,9 @@ enum RouteReader {
             }
         }
         for (index, element) in (value.list ?? []).enumerated() {
-            checkAllow(of: element, label: "routes[\(index)]", faults: &faults)
+            refuseEmpty(
+                "allow", of: element, label: "routes[\(index)]",
+                "lists nothing: give one of groups, users, email_domains, scopes_any, clients and tenants", &faults)
             checkFiles(of: element, label: "routes[\(index)]", files: secrets.contents, faults: &faults)
         }
         return routes.map(\.value)
@@ -49,16 +55,13 @@ enum RouteReader {
         }
     }
 
-    /// Refuses an `allow` that lists nothing: it would let every caller in, which cannot be what it was written for.
-    private static func checkAllow(of route: FileValue, label: String, faults: inout [ConfigurationFault]) {
-        for (key, value) in route.mapping ?? [] where key.text == "allow" {
-            guard value.isEmpty || value.mapping?.isEmpty == true else { continue }
-            faults.append(
-                .init(
-                    place: value.place, key: "\(label).allow",
-                    message: "lists nothing: give one of groups, users, email_domains, scopes_any, clients and tenants")
-            )
-        }
+    /// Refuses a section such as `allow` that lists nothing: it would let everyone in, which cannot be what it was
+    /// written for.
+    static func refuseEmpty(
+        _ section: String, of entry: FileValue, label: String, _ message: String, _ faults: inout [ConfigurationFault]
+    ) {
+        guard let value = entry.value(of: section), entry.hasEmptySection(section) else { return }
+        faults.append(.init(place: value.place, key: "\(label).\(section)", message: message))
     }
 
     /// Checks that the files a route names exist and have the right content, so that faults are found before the first
@@ -82,6 +85,7 @@ enum RouteReader {
         }
     }
 
+    /// The keys that name PEM files, which are looked at with the configuration.
     private static let fileKeys = ["upstream_ca", "upstream_certificate", "upstream_key"]
 
     /// What is wrong with a PEM file; nil if it can be used.

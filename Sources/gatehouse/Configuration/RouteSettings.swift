@@ -3,6 +3,7 @@ import Experience
 
 /// The keys of one entry of `routes`.
 enum RouteSettings {
+    /// In the order in which a route is shown.
     static let all: [Setting<RouteConfiguration>] =
         [
             .one("path", \.path, .routePath),
@@ -14,7 +15,7 @@ enum RouteSettings {
             .maybe("upstream_certificate", \.upstreamTLS.certificate, .text("the path of a PEM file")),
             .maybe("upstream_key", \.upstreamTLS.key, .text("the path of a PEM file")),
             .one("require", \.require, .word),
-            .list("scopes", \.scopes, .scope),
+            .list("scopes", \.scopes, .scope, isOpenWhenEmpty: true),
             .maybeList("allow.scopes_any", \.allow.scopesAny, .scope),
             .maybeList("allow.groups", \.allow.groups, .group),
             .maybeList("allow.users", \.allow.users, .userID),
@@ -22,7 +23,7 @@ enum RouteSettings {
             .maybeList("allow.clients", \.allow.clients, .clientID),
             .maybeList("allow.tenants", \.allow.tenants, .tenant),
             .maybe("fresh", \.fresh, .duration(ConfigurationBounds.freshness)),
-            .list("acr", \.acr, .scope),
+            .oneOrMore("acr", \.acr, .scope, orOne: false, leftOut: "any"),
             .list("identity", \.identity, .word),
             .maybe("audience", \.audience, .text("a name")),
             .one("strip_prefix", \.stripPrefix, .flag),
@@ -42,12 +43,15 @@ enum RouteSettings {
     /// The keys below `resource`, which are shown only where there is one.
     private static let resource = resourceKeys.map { setting in setting.shownOnlyIf { $0.resource != nil } }
 
+    /// Any of them makes the route a resource.
     private static let resourceKeys: [Setting<RouteConfiguration>] = [
         .one("resource.name", \.draftedResource.name, .text("a name")),
         .list("resource.scopes", \.draftedResource.scopes, .scope),
         .maybe("resource.documentation", \.draftedResource.documentation, .text("a URL")),
         .one("resource.offline", \.draftedResource.offline, .flag),
-        .list("resource.authorization_servers", \.draftedResource.authorizationServers, .issuer, orOne: true),
+        .oneOrMore(
+            "resource.authorization_servers", \.draftedResource.authorizationServers, .issuer,
+            leftOut: "the gateway itself"),
     ]
 
     /// Header names that frame the message or apply to a connection, which a route may not set.
@@ -56,6 +60,7 @@ enum RouteSettings {
         "transfer-encoding", "upgrade",
     ]
 
+    /// `headers`: fields that are added to the route's requests. Their values may be secrets.
     private static let headers = Setting<RouteConfiguration>(
         key: "headers", shape: .pairs,
         set: { route, entries throws(Complaint) in
@@ -74,7 +79,7 @@ enum RouteSettings {
 
     /// What is wrong with a field that a route adds to its requests; nil if nothing is.
     private static func fault(name: String, value: String) -> String? {
-        guard NetworkText.isToken(name), name.utf8.allSatisfy({ $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: ".") })
+        guard HTTPToken.matches(name), name.utf8.allSatisfy({ $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: ".") })
         else { return "expected a field name such as X-Api-Key" }
         let lowered = name.lowercased()
         guard !ownNames.contains(lowered), !lowered.hasPrefix("x-gatehouse-"), !lowered.hasPrefix("x-forwarded-")
@@ -86,24 +91,26 @@ enum RouteSettings {
 
 /// The keys of one entry of `events`.
 enum EventSettings {
+    /// In the order in which a receiver is shown.
     static let all: [Setting<EventReceiverConfiguration>] = [
         .one("url", \.url, .receiver),
-        .list("events", \.events, .word, orOne: true),
+        .oneOrMore("events", \.events, .word, leftOut: nil),
         .one("allow_private", \.allowPrivate, .flag),
     ]
 }
 
 /// The keys of one entry of `issuers`.
 enum IssuerSettings {
+    /// In the order in which an issuer is shown.
     static let all: [Setting<IssuerConfiguration>] = [
         .one("issuer", \.issuer, .issuer),
         .maybe("jwks", \.jwks, .keySource),
         .one("discovery", \.discovery, .flag),
         .one("allow_private", \.allowPrivate, .flag),
         .one("at_gate", \.atGate, .flag),
-        .list("audience", \.audience, .text("a name"), orOne: true),
-        .list("tenants", \.tenants, .text("a tenant")),
-        .list("algorithms", \.algorithms, AlgorithmNames.verifying),
+        .oneOrMore("audience", \.audience, .text("a name"), leftOut: nil),
+        .list("tenants", \.tenants, .tenant),
+        .oneOrMore("algorithms", \.algorithms, AlgorithmNames.verifying, orOne: false, leftOut: "what each key says"),
         .list("scopes", \.scopes, .scope),
     ]
 }

@@ -4,6 +4,7 @@ struct SecretFile: Sendable, Equatable {
     let key: String
     /// The key whose value the file holds, such as `events[0].url`.
     let valueKey: String
+    /// As it is written. It may be a secret by mistake, so messages have ``shownPath``.
     let path: String
     /// Where the file is named.
     let place: String

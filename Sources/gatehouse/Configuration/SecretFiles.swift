@@ -3,6 +3,7 @@
 /// Every key whose value may hold a secret has a second form, `KEY_file`, which names a file with the value: for a
 /// mapping such as `headers`, one file for each member. A key of `GatewaySettings` has it as a key of its own.
 struct SecretFiles {
+    /// What stands behind the name of a key whose value is in a file.
     private static let suffix = "_file"
 
     /// Reads a file; nil if it does not exist.

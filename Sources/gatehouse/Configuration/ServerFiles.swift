@@ -31,8 +31,11 @@ enum ServerFiles {
 
     /// A file that a key names.
     private struct File {
+        /// As it is written, relative to the working directory.
         let path: String
+        /// The key that names it, for faults.
         let key: String
+        /// Where it is named: `FILE:LINE:COLUMN`, a variable or a flag.
         let place: String
     }
 

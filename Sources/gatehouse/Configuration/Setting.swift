@@ -1,6 +1,9 @@
 /// One element of the value of a key: its text, and its name if the value is a mapping.
 struct SettingEntry: Sendable, Equatable {
+    /// The member's name, of a mapping; the key's, in a list of mappings; nil for the elements of a plain list and for
+    /// a scalar.
     var name: String?
+    /// As it is written, without quotes.
     let text: String
     /// The number of the record that it belongs to, where the value is a list of mappings.
     var record: Int?
@@ -16,9 +19,13 @@ struct NamedTexts: Sendable, Equatable {
 struct Setting<Root>: Sendable {
     /// The shape of the value in the file.
     enum Shape: Sendable {
+        /// One text.
         case scalar
+        /// Any number of texts, perhaps none.
         case list
+        /// A list for which a single text may stand.
         case scalarOrList
+        /// A mapping of names to one text each.
         case pairs
         /// A mapping of names to lists. Each element is an entry of that name.
         case lists
@@ -28,9 +35,13 @@ struct Setting<Root>: Sendable {
 
     /// A value in the form in which it is shown.
     enum Shown: Sendable, Equatable {
+        /// One text, `key: text`.
         case scalar(String)
+        /// A list in one line, `key: [a, b]`.
         case list([String])
+        /// A mapping, an entry a line.
         case pairs([SettingEntry])
+        /// A mapping, whose values are lists in one line.
         case lists([NamedTexts])
         /// Each record's keys in order; a key with one text is shown as a scalar unless it is a list.
         case records([[NamedTexts]], lists: Set<String>)
@@ -38,7 +49,9 @@ struct Setting<Root>: Sendable {
 
     /// The key, with its parts joined by dots.
     let key: String
+    /// Which values of the file are read. A variable or a flag has commas in place of a list.
     let shape: Shape
+    /// Replaces the value. One that is refused changes nothing; the complaint may say which entry is wrong.
     let set: @Sendable (inout Root, [SettingEntry]) throws(Complaint) -> Void
     /// Returns the value to show; nil if the key is not set.
     let show: @Sendable (Root) -> Shown?
@@ -47,6 +60,9 @@ struct Setting<Root>: Sendable {
     var keep: (@Sendable (_ running: Root, _ next: inout Root) -> Bool)?
     /// Whether the value may hold a secret, so that it is not shown, and has a form in which a file holds it.
     var isSecret = false
+    /// Whether an empty list lifts a restriction, so that it has to be written as `[]`: a key without a value, or a
+    /// variable that is empty, is a fault.
+    var isOpenWhenEmpty = false
 }
 
 extension Setting {
@@ -102,23 +118,28 @@ extension Setting {
     /// A key with a list of values. With `orOne`, a single value need not be written as a list.
     static func list<Value: Sendable & Equatable>(
         _ key: String, _ path: Path<[Value]>, _ format: ValueFormat<Value>,
-        orOne: Bool = false
+        orOne: Bool = false, isOpenWhenEmpty: Bool = false
     ) -> Self {
         Self(
             key: key, shape: orOne ? .scalarOrList : .list,
             set: { root, entries throws(Complaint) in root[keyPath: path] = try format.values(of: entries) },
             show: { .list($0[keyPath: path].map(format.write)) },
-            keep: keeping(path), isSecret: format.isSecret)
+            keep: keeping(path), isSecret: format.isSecret, isOpenWhenEmpty: isOpenWhenEmpty)
     }
 
-    /// A key with at least one value, or left out for none. A single value need not be written as a list.
+    /// A key with at least one value, or left out.
+    ///
+    /// - Parameters:
+    ///   - orOne: whether a single value need not be written as a list.
+    ///   - absence: what leaving the key out stands for; nil for a key that is required.
     static func oneOrMore<Value: Sendable & Equatable>(
-        _ key: String, _ path: Path<[Value]>, _ format: ValueFormat<Value>
+        _ key: String, _ path: Path<[Value]>, _ format: ValueFormat<Value>, orOne: Bool = true,
+        leftOut absence: String? = "none"
     ) -> Self {
         Self(
-            key: key, shape: .scalarOrList,
+            key: key, shape: orOne ? .scalarOrList : .list,
             set: { root, entries throws(Complaint) in
-                guard !entries.isEmpty else { throw Complaint("expected at least one; leave the key out for none") }
+                guard !entries.isEmpty else { throw Complaint.emptyList(leftOut: absence) }
                 root[keyPath: path] = try format.values(of: entries)
             },
             show: { root in
@@ -135,7 +156,7 @@ extension Setting {
         Self(
             key: key, shape: .list,
             set: { root, entries throws(Complaint) in
-                guard !entries.isEmpty else { throw Complaint("expected at least one; leave the key out for any") }
+                guard !entries.isEmpty else { throw Complaint.emptyList(leftOut: "any") }
                 root[keyPath: path] = try format.values(of: entries)
             }, show: { root in root[keyPath: path].map { .list($0.map(format.write)) } },
             keep: keeping(path), isSecret: format.isSecret)

@@ -1,5 +1,6 @@
 /// Stores the values of one mapping of the file in a `Root`, and collects all faults.
 struct SettingReader<Root> {
+    /// The keys that the mapping may have. One with dots is below sections of it.
     let settings: [Setting<Root>]
     /// Keys of other sections. The message for a key in the wrong section says where it belongs.
     var elsewhere: [String] = []
@@ -56,7 +57,10 @@ struct SettingReader<Root> {
         faults: inout [ConfigurationFault]
     ) {
         var places: [String] = []
-        do {
+        do throws(Complaint) {
+            if setting.isOpenWhenEmpty, value.isEmpty {
+                throw Complaint("has no value: write [] where no restriction is meant")
+            }
             let entries = try entries(of: value, shape: setting.shape, places: &places)
             try setting.set(&root, entries)
         } catch {
@@ -95,6 +99,7 @@ struct SettingReader<Root> {
         var entries: [SettingEntry] = []
         for (index, element) in list.enumerated() {
             guard let mapping = element.mapping else { throw Complaint("expected keys and values in each entry") }
+            let before = entries.count
             for (key, value) in mapping {
                 guard let name = key.text else { throw Complaint("expected keys and values in each entry") }
                 var within: [String] = []
@@ -103,6 +108,7 @@ struct SettingReader<Root> {
                 entries += texts.map { SettingEntry(name: name, text: $0.text, record: index) }
                 places += within.isEmpty ? texts.map { _ in value.place } : within
             }
+            guard entries.count > before else { throw Complaint("expected keys and values in each entry") }
         }
         return entries
     }

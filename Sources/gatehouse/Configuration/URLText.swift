@@ -1,12 +1,18 @@
 /// The parts of a URL that the configuration needs. Nothing is decoded.
 struct URLText: Sendable, Equatable {
+    /// In lower case; never empty.
     let scheme: String
+    /// What stands before the `@`: a name, perhaps with a password. Nil where there is no `@`.
     let userInformation: String?
     /// The host in lower case; an IPv6 address has its brackets.
     let host: String
+    /// As it is written; nil for the scheme's default.
     let port: UInt16?
+    /// From the first slash on, with its escapes; empty where there is none.
     let path: String
+    /// Without its `?`; nil where there is none, empty behind a lone one.
     let query: String?
+    /// Without its `#`; nil where there is none.
     let fragment: String?
 
     /// Parses a URL; nil unless it is `scheme://host…` in visible ASCII.
@@ -43,6 +49,7 @@ struct URLText: Sendable, Equatable {
         return "\(scheme)://\(host):\(port)"
     }
 
+    /// Whether a client of HTTP can send there.
     var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
     /// Removes what stands behind the first `mark`, which is removed, too, and returns it; nil where there is no mark.
@@ -100,6 +107,14 @@ extension URLText {
         }
         let fragment = cutTail(of: &rest, at: "#")
         return shown + redactedQuery(of: rest) { _ in true } + (fragment == nil ? "" : "#redacted")
+    }
+
+    /// A URL without its path and query: scheme, host and port. The path of a webhook may be all that keeps others from
+    /// posting there.
+    static func withoutPath(_ text: String) -> String {
+        guard let url = URLText(text) else { return "redacted" }
+        let isBare = (url.path.isEmpty || url.path == "/") && url.query == nil
+        return isBare && url.userInformation == nil && url.fragment == nil ? text : "\(url.origin)/redacted"
     }
 
     /// The text with `redacted` in place of the values of such parameters.

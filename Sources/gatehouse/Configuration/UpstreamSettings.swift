@@ -4,6 +4,7 @@ import EdgeConfiguration
 enum UpstreamSettings {
     private typealias Bounds = ConfigurationBounds
 
+    /// Those of a section are shown only for a route that has it.
     static let all: [Setting<RouteConfiguration>] = {
         var all = plain
         all += health.map { key in key.shownOnlyIf { $0.health != nil } }

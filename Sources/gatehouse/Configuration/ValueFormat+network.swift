@@ -132,7 +132,7 @@ extension ValueFormat where Value == String {
             }, write: { URLText.withoutValues($0) }, isSecret: true)
     }
 
-    /// The URL of a receiver of events, which may contain a secret in its query.
+    /// The URL of a receiver of events, whose path and query may be a secret.
     static var receiver: Self {
         Self(
             expects: "a URL such as https://app.example/hooks, of at most 2048 bytes, without user and fragment",
@@ -141,18 +141,20 @@ extension ValueFormat where Value == String {
                     url.fragment == nil
                 else { return nil }
                 return text
-            }, write: { URLText.withoutValues($0) }, isSecret: true)
+            }, write: { URLText.withoutPath($0) }, isSecret: true)
     }
 
+    /// A method that a route takes. It is read in any case, and kept in upper case.
     static var method: Self {
         Self(
             expects: "a method such as GET; TRACE and CONNECT are never forwarded",
             read: { text in
                 let method = text.uppercased()
-                return NetworkText.isToken(text) && method != "TRACE" && method != "CONNECT" ? method : nil
+                return HTTPToken.matches(text) && method != "TRACE" && method != "CONNECT" ? method : nil
             }, write: { $0 })
     }
 
+    /// One scope token (RFC 6749 section 3.3).
     static var scope: Self {
         Self(
             expects: "one scope, without spaces or quotes", read: { Scope.isScopeToken($0) ? $0 : nil },
@@ -176,7 +178,7 @@ extension ValueFormat where Value == String {
     /// The id of a client, or one of the gateway's own names for them.
     static var clientID: Self {
         Self(
-            expects: "a client's id, such as cli_… or gatehouse", read: { NameRule.isToken($0) ? $0 : nil },
+            expects: "a client's id, such as cli_… or gatehouse", read: { NameRule.isVisible($0) ? $0 : nil },
             write: { $0 })
     }
 

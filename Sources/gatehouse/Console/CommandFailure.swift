@@ -9,6 +9,7 @@ struct CommandFailure: Error, Sendable, CustomStringConvertible {
     }
 
     let status: Status
+    /// One line for people, without a final full stop.
     let description: String
 
     init(_ description: String, status: Status = .failed) {

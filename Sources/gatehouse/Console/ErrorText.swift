@@ -15,7 +15,8 @@ enum ErrorText {
         case let error as GatewayError:
             CommandFailure(error.message, status: isConfiguration(error.code) ? .misused : .failed)
         case let error as ConfigurationError: CommandFailure(error.description, status: .misused)
-        case let error as GuardError: CommandFailure(error.message)
+        case let error as GuardError:
+            CommandFailure(error.message, status: isConfiguration(error.code) ? .misused : .failed)
         case let error as AuthError: CommandFailure(text(error))
         case let error as JOSEError: CommandFailure(error.message)
         case let error as StateSurfaceError: CommandFailure(text(error))
@@ -32,6 +33,14 @@ enum ErrorText {
         case .addressInUse, .addressUnavailable, .addressForbidden, .hostUnknown, .socketPath, .listenFailed,
             .keySetUnavailable:
             false
+        }
+    }
+
+    /// Whether the fault is in the settings of tokens or in `issuers`, and not in the keys.
+    private static func isConfiguration(_ code: GuardError.Code) -> Bool {
+        switch code {
+        case .issuer, .policy: true
+        case .keyFile, .keyPermissions, .keyPassphrase, .keyDirectory, .keyUnknown, .keyState, .foreignKeys: false
         }
     }
 

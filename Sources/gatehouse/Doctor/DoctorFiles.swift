@@ -64,7 +64,7 @@ enum DoctorFiles {
             let leaf = (try? NIOSSLCertificate.fromPEMBytes(bytes))?.first
         else { return nil }
         let found = (try? leaf.toDERBytes()).flatMap { CertificateNames(certificate: $0) }
-        let addresses = (found?.addresses ?? []).compactMap { IPAddress.canonical($0).map(IPAddress.text) }
+        let addresses = (found?.addresses ?? []).compactMap { PackedAddress.canonical($0).map(PackedAddress.text) }
         let names = (found?.hosts ?? []) + addresses
         return DoctorFacts.Certificate(
             names: names, notBefore: Int64(leaf.notValidBefore), notAfter: Int64(leaf.notValidAfter))

@@ -1,6 +1,7 @@
 import EdgeConfiguration
 import EdgeCore
 import Encodings
+import IdentityProviders
 import JOSE
 
 extension DoctorJudgement {
@@ -16,18 +17,22 @@ extension DoctorJudgement {
         address.path != nil ? .machine : reach(of: address.host)
     }
 
-    /// By the address alone: a private network is one that the internet does not route (RFC 1918, 4193, 3927, 4291).
+    /// By the address alone: a private network is one that the internet does not route. Names, and addresses that stand
+    /// for no one machine, such as `0.0.0.0`, are reached by everyone.
     static func reach(of host: String) -> Reach {
         if isLoopbackName(host) { return .machine }
-        guard let bytes = IPAddress.bytes(of: host) else { return .everyone }
-        if IPAddress.isLoopback(bytes) { return .machine }
-        let blocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]
-        return blocks.compactMap(AddressBlock.init).contains { $0.contains(bytes) } ? .network : .everyone
+        switch IPAddress(host)?.reach {
+        case .loopback: return .machine
+        case .linkLocal, .privateUse: return .network
+        case .global, .reserved, nil: return .everyone
+        }
     }
 
-    /// Whether a host names this machine: `localhost`, a name below it, or a loopback address as it is usually written.
+    /// Whether the host of a URL names this machine: `localhost`, a name below it, or a loopback address.
     static func isLoopbackName(_ host: String) -> Bool {
-        ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host) || host.hasSuffix(".localhost")
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        return PackedAddress.isLoopback(host: isBracketed ? String(host.dropFirst().dropLast()) : host)
+            || host.hasSuffix(".localhost")
     }
 
     /// The running gateway: whether it is ready, has reached its upstreams, has this command's version and writes its

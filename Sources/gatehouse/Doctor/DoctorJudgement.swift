@@ -95,7 +95,7 @@ struct DoctorJudgement {
     private var callers: [DoctorFinding] {
         let callers = facts.callers
         guard callers.seen >= 50, callers.ofCommonest * 100 >= callers.seen * 95,
-            let address = IPAddress.bytes(of: callers.commonest),
+            let address = PackedAddress.bytes(of: callers.commonest),
             Self.reach(of: callers.commonest) != .everyone,
             !configuration.server.trustedProxies.compactMap(AddressBlock.init).contains(where: { $0.contains(address) })
         else { return [] }
@@ -122,8 +122,16 @@ struct DoctorJudgement {
         secrets += secretKeys(of: configuration.routes, "routes", RouteSettings.all)
         secrets += secretKeys(of: configuration.events, "events", EventSettings.all)
         secrets += secretKeys(of: configuration.issuers, "issuers", IssuerSettings.all)
-        return secrets.map {
-            .wrong("config", $0, "holds a secret in a file that everyone can read", "chmod 640 \(file.path)")
+        // Any path of a webhook is hidden, and most are no secret.
+        let paths = Set(
+            configuration.events.enumerated()
+                .filter { URLText.withoutValues($0.element.url) == $0.element.url }.map { "events[\($0.offset)].url" })
+        let advice = "chmod 640 \(file.path)"
+        return secrets.map { key in
+            guard paths.contains(key) else {
+                return .wrong("config", key, "holds a secret in a file that everyone can read", advice)
+            }
+            return .note("config", key, "everyone can read its path, which may be a secret", advice)
         }
     }
 

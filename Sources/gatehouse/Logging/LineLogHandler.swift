@@ -15,6 +15,7 @@ struct LineLogHandler: LogHandler {
 
     /// The level of the whole process; nil for one of its own.
     var sharedLevel: SharedLogLevel?
+    /// A level that the program set for this logger alone; nil for that of the process.
     private var ownLevel: Logger.Level?
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?

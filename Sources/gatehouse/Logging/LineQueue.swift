@@ -9,7 +9,9 @@ import Synchronization
 final class LineQueue: LineSink {
     /// Lines that could not be written.
     struct Failure: Sendable {
+        /// How many, all of one part or what was left of it.
         let lines: Int
+        /// What the system says, such as that the disk is full.
         let reason: String
     }
 
@@ -30,14 +32,19 @@ final class LineQueue: LineSink {
 
     /// What waits, and what was dropped. Guarded by the lock.
     private struct State {
+        /// Of all lines that are with the writer.
         var waitingBytes = 0
         /// Lines that were dropped since ``Reports/resumed`` was called last.
         var lost = 0
+        /// Whether lines are dropped until nothing waits any more.
         var isFull = false
+        /// Whether the last part could not be written.
         var hasFailed = false
     }
 
+    /// May be shared with other logs.
     let writer: LineWriter
+    /// How many bytes may wait.
     private let limit: Int
     private let reports: Reports
     private let state = Mutex(State())

@@ -10,6 +10,7 @@ import Synchronization
 final class LineWriter: Sendable {
     /// Whole lines of one log.
     struct Part: Sendable {
+        /// Each with its newline.
         let lines: ByteBuffer
         /// Where they waited.
         let queue: LineQueue
@@ -17,12 +18,16 @@ final class LineWriter: Sendable {
 
     /// What waits. Guarded by the lock.
     private struct State {
+        /// In the order in which they are written.
         var waiting: [Part] = []
+        /// Whether the queue has been told to write. It is told once, for all that comes meanwhile.
         var isScheduled = false
     }
 
     private let state = Mutex(State())
+    /// Replaced when a log is rotated.
     private let descriptor: Atomic<Int32>
+    /// False for standard output and standard error, which the process goes on with.
     private let isOwned: Bool
     /// Whether what was written last ended within a line. Used on the queue alone.
     private let endedWithinLine = Atomic<Bool>(false)

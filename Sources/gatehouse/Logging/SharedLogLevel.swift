@@ -7,6 +7,7 @@ import Synchronization
 final class SharedLogLevel: Sendable {
     /// Guarded by the lock.
     private struct State {
+        /// `log.level`, which counts where nothing else is set for a while.
         var configured: Logger.Level
         /// A level for a while, and its end in ms since the epoch.
         var temporary: (level: Logger.Level, until: Int64)?
@@ -32,6 +33,7 @@ final class SharedLogLevel: Sendable {
         Logger.Level(rawValue: level.rawValue) ?? .info
     }
 
+    /// The level in force now.
     var current: Logger.Level { state.withLock { $0.temporary(at: clock)?.level ?? $0.configured } }
 
     /// Sets the configured level. A level that was set for a while stays until its end.

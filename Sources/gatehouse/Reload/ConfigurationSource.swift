@@ -5,6 +5,7 @@ import EdgeConfiguration
 struct ConfigurationSource: Sendable {
     /// The value of `--config`.
     var file: String?
+    /// What the command line said, which still goes before the file when that is read again.
     var flags: [ConfigurationFlag] = []
     var loader = ConfigurationLoader.ofProcess()
 

@@ -10,11 +10,13 @@ actor Reloader {
     private let source: ConfigurationSource
     private let logger: Logger
     private let level: SharedLogLevel
+    /// What the gateway goes on with: keys that need a restart have the values of the start.
     private var running: GatewayConfiguration
     /// What was read last, which is in use.
     private(set) var loaded: LoadedConfiguration
     /// The result of the last reload; nil before the first.
     private(set) var lastReload: ReloadEntry?
+    /// Nil until it is made, which needs the reloader.
     private var gateway: Gateway?
     /// Whether the gateway serves. Before, a change would not reach it.
     private let isServing = Atomic<Bool>(false)

@@ -68,7 +68,7 @@ enum SocketActivation {
     private static func isSame(_ a: ListenAddress, _ b: ListenAddress) -> Bool {
         if a.path != nil || b.path != nil { return a.path == b.path }
         guard a.port == b.port else { return false }
-        let (left, right) = (IPAddress.bytes(of: a.host), IPAddress.bytes(of: b.host))
+        let (left, right) = (PackedAddress.bytes(of: a.host), PackedAddress.bytes(of: b.host))
         return left != nil ? left == right : a.host == b.host
     }
 
@@ -101,9 +101,9 @@ enum SocketActivation {
     private static func read(_ bytes: [UInt8], family: Int32) -> ListenAddress? {
         switch family {
         case AF_INET where bytes.count >= 8:
-            return ListenAddress(host: IPAddress.text(of: Array(bytes[4..<8])), port: port(bytes))
+            return ListenAddress(host: PackedAddress.text(of: Array(bytes[4..<8])), port: port(bytes))
         case AF_INET6 where bytes.count >= 24:
-            return ListenAddress(host: IPAddress.text(of: Array(bytes[8..<24])), port: port(bytes))
+            return ListenAddress(host: PackedAddress.text(of: Array(bytes[8..<24])), port: port(bytes))
         case AF_UNIX where bytes.count > 2:
             return ListenAddress("unix:" + String(decoding: bytes[2...].prefix { $0 != 0 }, as: UTF8.self))
         default: return nil

@@ -11,8 +11,10 @@ struct TokenInspection {
     let now: Double
 
     private var findings: [LintFinding] { TokenLint.findings(token, now: now) }
+    /// Nil for a payload that holds no claims, which is no fault of a token that is only looked at.
     private var claims: Claims? { try? token.unverifiedClaims() }
 
+    /// Header, claims and findings, for programs.
     var json: JSONObject {
         var answer: JSONObject = ["signature": "not checked", "header": .object(token.header.all)]
         if let claims {
@@ -30,6 +32,7 @@ struct TokenInspection {
         return answer
     }
 
+    /// The same for people.
     var lines: [String] {
         var lines = ["Header"] + members(token.header.all, TokenGlossary.header)
         if let claims {

@@ -7,17 +7,23 @@ struct TokenJudgement {
     struct Verified {
         let header: JSONObject
         let algorithm: String
+        /// The `kid` of the key, which a token need not name.
         let keyID: String
         /// The claims; nil if only the signature was verified.
         let claims: JSONObject?
     }
 
+    /// For tokens whose algorithm is not in ``byAlgorithm``.
     let keys: TokenKeys
     /// The same keys, bound to the algorithm that the token names.
     var byAlgorithm: [SignatureAlgorithm: TokenKeys] = [:]
+    /// The required `iss`; nil for any, or none.
     var issuer: String?
+    /// A value that `aud` must have; nil for any, or none.
     var audience: String?
+    /// The required `typ`; nil for any, or none.
     var type: String?
+    /// Whether claims are left alone, their times among them: the payload need not be JSON.
     var signatureOnly = false
 
     /// Verifies a token, or throws why it is refused. `now` is in seconds since 1970.

@@ -8,6 +8,7 @@ import SecurityGuard
 struct TokenKeyring {
     /// The keys for tokens that name any other algorithm.
     let usual: TokenKeys
+    /// The keys bound to each algorithm of the command line; empty where it names none.
     private(set) var byAlgorithm: [SignatureAlgorithm: TokenKeys]
 
     /// Reads a key file: PEM, DER, JWK or JWKS.

@@ -7,6 +7,7 @@ struct TokenLines {
     let judgement: TokenJudgement
     /// Seconds since 1970.
     let now: Double
+    /// Whether each line is answered with a JSON object, not with words.
     let json: Bool
 
     /// Results are written in pieces of about this many bytes.

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 
 /// An agent's socket as a test needs it: opened with any credentials, read one frame at a time.
@@ -49,14 +50,15 @@ final class AgentProbe {
 
     /// A gateway that the machine has stopped for seconds refuses new sockets until it has heard from its store again.
     private static func patiently(_ upgrade: () throws -> RawSocket) throws -> RawSocket {
-        for _ in 0..<10 {
+        let socket = try blockingEventually { () -> RawSocket? in
             do {
                 return try upgrade()
             } catch let refused as Refused where refused.answer.code == "store_unavailable" {
-                Thread.sleep(forTimeInterval: 0.1)
+                return nil
             }
         }
-        return try upgrade()
+        guard let socket else { throw RawSocket.Failure(description: "store_unavailable") }
+        return socket
     }
 
     /// The status a socket with these credentials is refused with; 101 when it is not.

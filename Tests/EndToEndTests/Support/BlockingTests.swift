@@ -83,8 +83,8 @@ private final class ThreadPerJob: TaskExecutor {
     }
 }
 
-/// Whose turn it is, in the order in which they came: first those that bear many others, and last those that are to be
-/// alone.
+/// Whose turn it is. Tests of the kind of which most may run at once come first and those that are to be alone last;
+/// within a kind, they begin in the order in which they came.
 private final class TestTurns: Sendable {
     private struct State {
         var running: [TestKind] = []

@@ -1,3 +1,4 @@
+import BasicsForTests
 import Foundation
 import Synchronization
 
@@ -143,12 +144,12 @@ extension GatewayUnderTest {
 
     /// A socket that must open; an agent's is read up to its `ready`.
     func opened(_ path: String, headers: [(String, String)] = []) throws -> WebSocketProbe {
-        var probe = try socket(path, headers: headers)
         // A gateway that the machine has stopped for seconds refuses new sockets until it has heard from its store again.
-        for _ in 0..<10 where !probe.isOpen && probe.answer.code == "store_unavailable" {
-            Thread.sleep(forTimeInterval: 0.1)
-            probe = try socket(path, headers: headers)
+        let answered = try blockingEventually { () -> WebSocketProbe? in
+            let probe = try socket(path, headers: headers)
+            return !probe.isOpen && probe.answer.code == "store_unavailable" ? nil : probe
         }
+        guard let probe = answered else { throw Failure(description: "\(path): store_unavailable") }
         guard probe.isOpen else {
             throw Failure(description: "\(path): \(probe.answer.status) \(probe.answer.text)")
         }

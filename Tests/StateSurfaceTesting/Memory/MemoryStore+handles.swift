@@ -11,6 +11,8 @@ extension MemoryStore {
         case accountsRead
         /// A refresh token is about to be replaced by its successor.
         case beforeRotation
+        /// The uses of sessions are about to be written.
+        case beforeTouch
     }
 
     /// What is waited for at a ``Moment``.

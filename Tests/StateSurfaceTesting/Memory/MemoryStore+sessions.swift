@@ -220,6 +220,7 @@ extension MemoryStore: SessionStore {
     }
 
     package func touch(sessions: [(id: String, lastSeenAt: Milliseconds)]) async throws {
+        await reached(.beforeTouch)
         try write { $0.touch(sessions) }
     }
 

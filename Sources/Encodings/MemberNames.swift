@@ -1,6 +1,6 @@
 /// The names of one object, to find duplicates. Up to ``linearLimit`` names are compared one by one; more are kept in a
 /// hash table, so that the cost of an object stays linear.
-struct NameSet {
+struct MemberNames {
     /// The number of names up to which they are compared one by one.
     static let linearLimit = 16
 

@@ -1,5 +1,5 @@
 /// A request of HTTP/2 as frames. Nothing in it is checked, so that malformed requests can be sent.
-package struct HTTP2Request: Sendable {
+package struct FramedRequest: Sendable {
     package typealias Field = (name: [UInt8], value: [UInt8])
 
     /// The first bytes of a connection (RFC 9113 section 3.4).
@@ -95,12 +95,12 @@ package struct HTTP2Request: Sendable {
 
 extension RawRequest {
     /// A request as frames of HTTP/2, with the preface of the connection in front.
-    init(_ request: HTTP2Request) {
-        self.init(bytes: HTTP2Request.preface + request.frames)
+    init(_ request: FramedRequest) {
+        self.init(bytes: FramedRequest.preface + request.frames)
     }
 
     /// The frames behind the preface; nil for a request of HTTP/1.1.
     package var frames: [UInt8]? {
-        bytes.starts(with: HTTP2Request.preface) ? Array(bytes.dropFirst(HTTP2Request.preface.count)) : nil
+        bytes.starts(with: FramedRequest.preface) ? Array(bytes.dropFirst(FramedRequest.preface.count)) : nil
     }
 }

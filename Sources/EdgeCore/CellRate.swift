@@ -1,8 +1,8 @@
-/// A limit of requests as a token bucket: so many in a period, spread over it, and so many at once.
+/// A limit of requests by the generic cell rate algorithm: so many in a period, spread over it, and so many at once.
 ///
-/// The state of a bucket is one number: the time at which it will be full again (the generic cell rate algorithm). It
-/// and the clock are handed in. Times are nanoseconds since the Unix epoch.
-package struct TokenBucket: Sendable, Equatable {
+/// What is known of a caller is a bucket that fills again, as one number: the time at which it will be full. That and
+/// the clock are handed in. Times are nanoseconds since the Unix epoch.
+package struct CellRate: Sendable, Equatable {
     /// The decision on one request.
     package struct Verdict: Sendable, Equatable {
         /// Whether it may pass.

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 
 /// IP addresses as bytes: 4 or 16; an IPv4-mapped IPv6 address has the 4 bytes of the IPv4 address.
-package enum IPAddress {
+package enum PackedAddress {
     /// The bytes of an address as text; nil when it isn't one.
     package static func bytes(of text: String) -> [UInt8]? {
         guard text.utf8.count <= 45 else { return nil }
@@ -62,9 +62,16 @@ package enum IPAddress {
     }
 
     /// Whether it is an address of this machine itself (127.0.0.0/8 or ::1).
-    package static func isLoopback(_ bytes: [UInt8]?) -> Bool {
-        guard let bytes else { return true }
+    package static func isLoopback(_ bytes: [UInt8]) -> Bool {
         if bytes.count == 4 { return bytes.first == 127 }
         return bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
+
+    /// Whether a host, without brackets, is this machine itself: `localhost` or such an address.
+    package static func isLoopback(host: String) -> Bool {
+        host.utf8.elementsEqual("localhost".utf8) || bytes(of: host).map { isLoopback($0) } ?? false
+    }
+
+    /// Whether a peer counts as one on this machine: by its address, or nil, since a Unix socket's has none.
+    package static func countsAsLocal(peer: [UInt8]?) -> Bool { peer.map { isLoopback($0) } ?? true }
 }

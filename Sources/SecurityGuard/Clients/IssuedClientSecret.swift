@@ -1,9 +1,9 @@
 import Encodings
 import Libcrypto
 
-/// A client's secret: `cls_` followed by base64url of 32 random bytes. Because it is random, a SHA-256 of it can be
+/// The secret of a client of this gateway: `cls_` followed by base64url of 32 random bytes. Because it is random, a SHA-256 of it can be
 /// stored.
-enum ClientSecret {
+enum IssuedClientSecret {
     static func make() -> (text: String, hash: [UInt8]) {
         let text = Prefix.clientSecret + Base64URL.encode(SecureRandom.bytes(32))
         return (text, hash(text))
