@@ -92,9 +92,10 @@ enum ProviderRoutes {
             BrowserSession(sessionID: $0.id, epoch: $0.epoch, secret: secret.text)
         }
         let memory = call.services.providerMemory
-        let ending = try await provider.finish(query: call.facts.query ?? "", session: session) { hash in
-            try await memory.take(stateHash: hash)
-        }
+        let ending = try await provider.finish(
+            query: call.facts.query ?? "", session: session,
+            findPending: { try await memory.find(stateHash: $0) }, takePending: { try await memory.take(stateHash: $0) }
+        )
         switch ending {
         case .refused(let fault): throw Problem(.loginStateInvalid, reason: fault.rawValue)
         case .sentBack(let returnTo, let failure):

@@ -72,10 +72,13 @@ extension ProxyExchange {
         writer.startResponse(out, framing: ResponseFraming(of: head))
     }
 
-    /// Why what admitted the request is over. Unless the answer is a stream, only a revocation counts.
+    /// Why what admitted the request is over. Without a lease only a revocation counts: a refresh that made the token's
+    /// end a later one would not have been noticed.
     private var endBeforeAnswer: LeaseEnd? {
         if let leaseID { return leases.endBeforeUse(of: leaseID) }
-        guard leases.revocationCount != revocationsBefore, let lease = leaseTerms() else { return nil }
+        guard leases.revocationCount != revocationsBefore, let lease = leaseTerms()?.endedByRevocationAlone else {
+            return nil
+        }
         return leases.endBeforeUse(of: lease)
     }
 

@@ -85,7 +85,7 @@ struct ProviderEnd: Sendable {
         else { return false }
         guard let begunAt = origin.begunAt else { return true }
         let told = try await store.singleUse(kind: kind.told, hash: hash, now: now)
-        return !Self.isLater(begunAt, than: told)
+        return !Self.isLater(begunAt, than: told, of: end)
     }
 
     /// The same in a transaction. An end that it does not find can't be remembered before the transaction has ended.
@@ -95,14 +95,16 @@ struct ProviderEnd: Sendable {
         else { return false }
         guard let begunAt = origin.begunAt else { return true }
         let told = try transaction.singleUse(kind: kind.told, hash: hash, now: now)
-        return !Self.isLater(begunAt, than: told)
+        return !Self.isLater(begunAt, than: told, of: end)
     }
 
     // MARK: Comparing
 
-    /// Whether a sign-in began after an end was told. An end of which that is not known was told by an older version.
-    private static func isLater(_ begunAt: Int64, than told: SingleUseRecord?) -> Bool {
-        told.map { !isNoLater(begunAt, than: $0) } ?? false
+    /// Whether a sign-in began after an end was told. An end of which that is not known was told by an older version;
+    /// so was one that is remembered for longer than the time at which one was told, which then is of an earlier end.
+    private static func isLater(_ begunAt: Int64, than told: SingleUseRecord?, of end: SingleUseRecord) -> Bool {
+        guard let told, told.expiresAt >= end.expiresAt else { return false }
+        return !isNoLater(begunAt, than: told)
     }
 
     /// Whether an end counts for what an ID token says. Times are of the provider's clock, and of the same second the end

@@ -25,12 +25,18 @@ package struct ProviderMemory: Sendable {
         try await store.put(singleUse: record, limit: PendingLogin.maximumPerSession, now: clock())
     }
 
-    /// Takes a sign-in out, so that one caller among all nodes finds it.
-    package func take(stateHash: [UInt8]) async throws -> PendingLogin? {
-        let record = try await store.take(singleUse: Self.pendingLogin, hash: stateHash, now: clock())
+    /// A sign-in that has begun; nil if there is none of this hash, or it has expired or was taken.
+    package func find(stateHash: [UInt8]) async throws -> PendingLogin? {
+        let record = try await store.singleUse(kind: Self.pendingLogin, hash: stateHash, now: clock())
         return record.flatMap {
             PendingLogin(stateHash: stateHash, stored: String(decoding: $0.payload, as: UTF8.self))
         }
+    }
+
+    /// Takes a sign-in out, so that one caller among all nodes finishes it.
+    /// - Returns: whether it was there.
+    package func take(stateHash: [UInt8]) async throws -> Bool {
+        try await store.take(singleUse: Self.pendingLogin, hash: stateHash, now: clock()) != nil
     }
 
     /// Whether a logout token was obeyed before.

@@ -57,6 +57,44 @@ struct CallbackStateTests {
         #expect(world.requests(to: "https://idp.example/token") == 1)
     }
 
+    @Test("is not used up by another browser, with a session or without") func otherBrowser() async throws {
+        let world = World(script)
+        let provider = world.provider()
+        let response = try await world.begin(provider)
+        let own = world.current.sessionAtReturn
+        for other in [nil, BrowserSession(sessionID: "ses_2", epoch: 3, secret: "sec_of_another")] {
+            world.change { $0.sessionAtReturn = other }
+            #expect(try await world.finish(provider, response).summary == "state: state_of_other_browser")
+        }
+        world.change { $0.sessionAtReturn = own }
+        #expect(try await world.finish(provider, response).summary == "identified")
+    }
+
+    @Test("is good for one of two callbacks that found it at the same time") func twice() throws {
+        let endpoint = try #require(EndpointURL("https://idp.example/authorize"))
+        let secrets = LoginSecrets(for: session)
+        let begun = AuthorizationRequest(
+            to: Script.openID, at: endpoint, redirectURI: "https://gate.example/cb", session: session, returnTo: .root,
+            hints: LoginHints(), now: start, secrets: secrets)
+        let context = CallbackMachine.Context(
+            provider: Script.openID, redirectURI: "https://gate.example/cb", session: session, clientKey: nil, leeway: 0
+        )
+        let query = FormText.encode([FormParameter("code", "c"), FormParameter("state", secrets.state)])
+        for isTaken in [true, false] {
+            var machine = CallbackMachine(context)
+            _ = machine.handle(.returned(AuthorizationResponse(query: query)), now: start)
+            guard case .takePending = machine.handle(.pendingFound(begun.pending), now: start) else {
+                Issue.record("it is not taken")
+                continue
+            }
+            switch machine.handle(.pendingTaken(isTaken), now: start) {
+            case .findEndpoints: #expect(isTaken)
+            case .refuse(.unknown): #expect(!isTaken)
+            default: Issue.record("something else happened")
+            }
+        }
+    }
+
     @Test("is not taken by another provider's callback") func otherProvider() async throws {
         let world = World(script)
         let response = try await world.begin(world.provider())
@@ -90,7 +128,7 @@ struct CallbackStateTests {
             provider: Script.openID, redirectURI: "https://gate.example/cb", session: session, clientKey: nil, leeway: 0
         )
         let early: [CallbackMachine.Event] = [
-            .pendingTaken(nil), .answered(.json([:])), .failed(ProviderFault(.unreachable, "")),
+            .pendingFound(nil), .pendingTaken(true), .answered(.json([:])), .failed(ProviderFault(.unreachable, "")),
         ]
         for event in early {
             var machine = CallbackMachine(context)

@@ -133,6 +133,22 @@ struct ProviderMemoryTests {
         #expect(try await memory.hasEnded(origin(issued: 5_000, session: "s-1", begun: 1)))
     }
 
+    @Test("A second end that an older version has remembered is not taken for the first")
+    func olderVersionLater() async throws {
+        try await memory.noteEnd(of: .session("s-1", subject: nil), issuedAt: end, ofProvider: "idp")
+        let hash = PendingLogin.hash(ofState: "idp s-1")
+        let now = fixture.clock.read()
+        let first = try #require(
+            await fixture.store.singleUse(kind: "provider_session_ended_told", hash: hash, now: now))
+        fixture.clock.advance(by: 10)
+        try await memory.noteEnd(of: .session("s-1", subject: nil), issuedAt: end + 5, ofProvider: "idp")
+        #expect(try await !memory.hasEnded(origin(issued: 0, session: "s-1", begun: 11)))
+        // The older version does not write when it was told.
+        _ = try await fixture.store.take(singleUse: "provider_session_ended_told", hash: hash, now: now)
+        try await fixture.store.raise(singleUse: first)
+        #expect(try await memory.hasEnded(origin(issued: 0, session: "s-1", begun: 11)))
+    }
+
     @Test("A pending login is taken with the store's time at which it was kept")
     func pending() async throws {
         let begun = PendingLogin(
@@ -143,7 +159,9 @@ struct ProviderMemoryTests {
         fixture.clock.advance(by: 7)
         var kept = begun
         kept.keptAt = end + 7
-        #expect(try await memory.take(stateHash: [1]) == kept)
-        #expect(try await memory.take(stateHash: [1]) == nil)
+        #expect(try await memory.find(stateHash: [1]) == kept)
+        #expect(try await memory.take(stateHash: [1]))
+        #expect(try await memory.find(stateHash: [1]) == nil)
+        #expect(try await !memory.take(stateHash: [1]))
     }
 }

@@ -105,7 +105,8 @@ struct DecisionStage: GatedStage {
         let asked = Array(path.bytes.readableBytesView)
         // One of them was not made by the proxy in front, and it is unknown which.
         if isAppended, asked != appended || parts.query != request.query {
-            throw Self.forbidden("The forwarded header and the path asked name two requests.", "forwarded_paths")
+            throw Self.forbidden(
+                "The forwarded header and the path behind /api/auth/verify name two requests.", "forwarded_paths")
         }
         return (asked, parts.query, said.host ?? parts.host)
     }

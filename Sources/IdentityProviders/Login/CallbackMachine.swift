@@ -13,8 +13,10 @@ package struct CallbackMachine: Sendable {
     package enum Event: Sendable {
         /// The browser came back.
         case returned(AuthorizationResponse)
-        /// The store gave up what it had for the `state`, and has it no longer.
-        case pendingTaken(PendingLogin?)
+        /// What the store has for the `state`.
+        case pendingFound(PendingLogin?)
+        /// Whether the store gave it up now; false where another request was faster.
+        case pendingTaken(Bool)
         /// The provider's endpoints are known.
         case endpointsFound(ProviderEndpoints)
         /// The provider answered the last request.
@@ -27,7 +29,9 @@ package struct CallbackMachine: Sendable {
 
     /// What is to be done next.
     package enum Action: Sendable {
-        /// Take the pending login of this hash out of the store, once among all nodes.
+        /// Look for the pending login of this hash in the store, and leave it there: only its own browser uses it up.
+        case findPending(stateHash: [UInt8])
+        /// Take it out of the store, once among all nodes.
         case takePending(stateHash: [UInt8])
         /// Find the provider's endpoints, by discovery or by configuration.
         case findEndpoints
@@ -66,7 +70,8 @@ package struct CallbackMachine: Sendable {
 
     private enum State {
         case begun
-        case takingPending(AuthorizationResponse, state: String)
+        case findingPending(AuthorizationResponse, state: String)
+        case takingPending(Attempt, AuthorizationResponse, codeVerifier: String)
         case findingEndpoints(Attempt, AuthorizationResponse, codeVerifier: String)
         case exchanging(Attempt, ProviderEndpoints)
         case findingKey(Attempt, ProviderEndpoints, UnverifiedToken, accessToken: String)
@@ -78,7 +83,7 @@ package struct CallbackMachine: Sendable {
         /// The sign-in, once its `state` was good.
         var attempt: Attempt? {
             switch self {
-            case .begun, .takingPending, .ended: nil
+            case .begun, .findingPending, .takingPending, .ended: nil
             case .findingEndpoints(let attempt, _, _), .exchanging(let attempt, _),
                 .findingKey(let attempt, _, _, _), .askingUserInfo(let attempt, _), .askingAPI(let attempt, _, _),
                 .askingEmails(let attempt, _):
@@ -122,9 +127,13 @@ package struct CallbackMachine: Sendable {
 
     private mutating func step(_ event: Event, _ now: Int64) throws(ProviderFault) -> Action {
         switch (state, event) {
-        case (.begun, .returned(let response)): return take(response)
-        case (.takingPending(let response, let text), .pendingTaken(let pending)):
-            return begin(response, state: text, pending, now)
+        case (.begun, .returned(let response)): return find(response)
+        case (.findingPending(let response, let text), .pendingFound(let pending)):
+            return take(response, state: text, pending, now)
+        case (.takingPending(let attempt, let response, let verifier), .pendingTaken(let isTaken)):
+            guard isTaken else { return refuse(.unknown) }
+            state = .findingEndpoints(attempt, response, codeVerifier: verifier)
+            return .findEndpoints
         case (.findingEndpoints(let attempt, let response, let verifier), .endpointsFound(let endpoints)):
             return try redeem(attempt, response, endpoints, codeVerifier: verifier, now)
         case (.exchanging(let attempt, let endpoints), .answered(let answer)):
@@ -145,16 +154,16 @@ package struct CallbackMachine: Sendable {
 
     // MARK: Steps
 
-    private mutating func take(_ response: AuthorizationResponse) -> Action {
+    private mutating func find(_ response: AuthorizationResponse) -> Action {
         switch response.state {
         case .failure(let fault): return refuse(fault)
         case .success(let text):
-            state = .takingPending(response, state: text)
-            return .takePending(stateHash: PendingLogin.hash(ofState: text))
+            state = .findingPending(response, state: text)
+            return .findPending(stateHash: PendingLogin.hash(ofState: text))
         }
     }
 
-    private mutating func begin(
+    private mutating func take(
         _ response: AuthorizationResponse, state text: String, _ pending: PendingLogin?, _ now: Int64
     ) -> Action {
         guard let pending else { return refuse(.unknown) }
@@ -162,8 +171,8 @@ package struct CallbackMachine: Sendable {
         case .failure(let fault): return refuse(fault)
         case .success(let secrets):
             let attempt = Attempt(pending: pending, nonce: secrets.nonce)
-            state = .findingEndpoints(attempt, response, codeVerifier: secrets.codeVerifier)
-            return .findEndpoints
+            state = .takingPending(attempt, response, codeVerifier: secrets.codeVerifier)
+            return .takePending(stateHash: pending.stateHash)
         }
     }
 

@@ -66,11 +66,12 @@ package actor IdentityProvider {
     /// - Parameters:
     ///   - query: of the callback.
     ///   - session: of the browser, if it showed a live secret.
-    ///   - takePending: takes the pending login of a hash out of the store, so that it is found once. What it
-    ///     throws is thrown on.
+    ///   - findPending: looks for the pending login of a hash in the store. What it throws is thrown on.
+    ///   - takePending: takes it out, and says whether it was there: one caller finds it. What it throws is thrown on.
     package func finish(
         query: String, session: BrowserSession?,
-        takePending: @Sendable (_ stateHash: [UInt8]) async throws -> PendingLogin?
+        findPending: @Sendable (_ stateHash: [UInt8]) async throws -> PendingLogin?,
+        takePending: @Sendable (_ stateHash: [UInt8]) async throws -> Bool
     ) async throws -> Ending {
         var machine = CallbackMachine(
             CallbackMachine.Context(
@@ -84,6 +85,7 @@ package actor IdentityProvider {
             case .refuse(let fault): return .refused(fault)
             case .sendBack(let returnTo, _, let failure): return .sentBack(returnTo, failure)
             case .signIn(let identity, let pending): return .identified(identity, pending)
+            case .findPending(let hash): event = .pendingFound(try await findPending(hash))
             case .takePending(let hash): event = .pendingTaken(try await takePending(hash))
             case .findEndpoints: event = await caught { .endpointsFound(try await self.endpoints(until: end)) }
             case .send(let request): event = await caught { .answered(try await self.send(request, until: end)) }

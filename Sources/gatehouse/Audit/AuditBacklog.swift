@@ -24,7 +24,7 @@ struct AuditBacklog {
     /// The most lines.
     static let mostLines = 65_536
     /// The most bytes, as ``size(of:)`` counts them.
-    static let mostBytes = 8 << 20
+    static let mostBytes = 16 << 20
 
     private var waiting = Batch()
     private var writing = Batch()

@@ -69,9 +69,12 @@ final class World: Sendable {
     }
 
     func finish(_ provider: IdentityProvider, _ response: [FormParameter]) async throws -> IdentityProvider.Ending {
-        try await provider.finish(query: FormText.encode(response), session: current.sessionAtReturn) { hash in
-            self.store.withLock { $0.removeValue(forKey: hash) }.flatMap { PendingLogin(stateHash: hash, stored: $0) }
-        }
+        try await provider.finish(
+            query: FormText.encode(response), session: current.sessionAtReturn,
+            findPending: { hash in
+                self.store.withLock { $0[hash] }.flatMap { PendingLogin(stateHash: hash, stored: $0) }
+            },
+            takePending: { hash in self.store.withLock { $0.removeValue(forKey: hash) } != nil })
     }
 
     /// A whole sign-in.
