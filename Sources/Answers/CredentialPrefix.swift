@@ -36,6 +36,16 @@ package struct CredentialPrefix: Sendable {
         sessionID, sessionSecret, refreshToken, ticket, clientSecret, personalToken, authorizationCode,
     ]
 
+    /// Whether a credential, a token included, can contain the byte.
+    package static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
     /// Where the first of them begins in a run of letters, digits, `-`, `_` and `.`; nil where there is none.
     package static func start(in run: ArraySlice<UInt8>) -> Int? {
         var rest = run

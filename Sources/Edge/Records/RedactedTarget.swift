@@ -77,7 +77,7 @@ package enum RedactedTarget {
     /// The last word of a parameter's name in lower case: `x[access_token]` and `a;access_token` are read by some
     /// upstreams as `access_token`.
     private static func lastWord(of name: [UInt8]) -> [UInt8] {
-        name.split { !isPart($0) }.last.map { $0.map(lower) } ?? []
+        name.split { !CredentialPrefix.isPart($0) }.last.map { $0.map(lower) } ?? []
     }
 
     /// A quick look, so that most paths need no copy.
@@ -109,7 +109,7 @@ package enum RedactedTarget {
             run = []
         }
         for byte in plain {
-            if isPart(byte) {
+            if CredentialPrefix.isPart(byte) {
                 run.append(byte)
             } else {
                 endRun()
@@ -137,21 +137,13 @@ package enum RedactedTarget {
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        isPart(byte) && byte != UInt8(ascii: ".") && byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_")
+        CredentialPrefix.isPart(byte) && byte != UInt8(ascii: ".") && byte != UInt8(ascii: "-")
+            && byte != UInt8(ascii: "_")
     }
 
     /// The first characters and `…`; of a value that is no longer than these, only `…`.
     private static func shortened(_ value: [UInt8]) -> [UInt8] {
         (value.count > shown ? Array(value.prefix(shown)) : []) + ellipsis
-    }
-
-    private static func isPart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
-        }
     }
 
     private static func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }

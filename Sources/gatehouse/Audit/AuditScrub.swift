@@ -36,8 +36,8 @@ enum AuditScrub {
         // What stands before this is in the result.
         var done = 0
         var rest = bytes[...]
-        while let start = rest.firstIndex(where: isPart) {
-            let run = rest[start...].prefix(while: isPart)
+        while let start = rest.firstIndex(where: CredentialPrefix.isPart) {
+            let run = rest[start...].prefix(while: CredentialPrefix.isPart)
             if let end = shownEnd(of: run) {
                 result += bytes[done..<end]
                 result += "…".utf8
@@ -88,16 +88,6 @@ enum AuditScrub {
             // The key may be agreed upon, and the content short. The shortest IV has 16 characters, the tag 22.
             return lengths.dropFirst(2).first ?? 0 >= 16 && last >= 22
         default: return false
-        }
-    }
-
-    /// Whether a credential can contain the character.
-    private static func isPart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
         }
     }
 }
