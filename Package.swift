@@ -397,7 +397,7 @@ let package = Package(
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys", "Spans",
+                "BasicsForTests", "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys", "Spans",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),

@@ -17,10 +17,15 @@ extension RunningGateway {
     /// a listener, the store, the keys and tokens, or the lifetimes of sessions were set up with stays as it was at the
     /// start: the caller keeps these settings.
     ///
-    /// The loops change one after the other, so for a moment requests are answered by both configurations.
+    /// The loops change one after the other, so for a moment requests are answered by both configurations. Nothing is
+    /// changed once the gateway has stopped.
     ///
     /// - Throws: an error whose description is one sentence for the operator.
     func change(to configuration: GatewayConfiguration) async throws {
+        try await changes.perform { try await replace(by: configuration) }
+    }
+
+    private func replace(by configuration: GatewayConfiguration) async throws {
         try configuration.check()
         try configuration.checkResources()
         try configuration.checkTools()

@@ -40,6 +40,8 @@ final class RunningGateway: Sendable {
     private let recorder: MetricsRecorder
     private let gateway: Gateway
     private let boundAdmin = Mutex<ListenAddress?>(nil)
+    /// Through which the configuration changes, until the loops are shut down.
+    let changes = ChangeGate()
 
     init(
         place: String, group: MultiThreadedEventLoopGroup, listener: Listener, loops: LoopStateRegistry,
@@ -149,6 +151,7 @@ final class RunningGateway: Sendable {
             await drain()
             tasks.cancelAll()
         }
+        await changes.close()
         loops.onEach { $0.accessLog?.finish() }
         await loops.settled()
         await events.flush()

@@ -195,6 +195,11 @@ struct RouteReaderTests {
                 "g.yaml:1:30: routes[0].methods: expected at least one; leave the key out for any"
             ),
             (
+                "routes: [{path: /a, methods: ['*']}]\n",
+                "g.yaml:1:31: routes[0].methods[0]: expected a method such as GET; TRACE and CONNECT are never forwarded, "
+                    + "found '*'"
+            ),
+            (
                 "routes: [{path: /a, upstream: []}]\n",
                 "g.yaml:1:31: routes[0].upstream: expected at least one; leave the key out for none"
             ),

@@ -118,9 +118,10 @@ extension ProviderConfiguration {
 
     private func allowedFaults() -> [ProviderConfigurationFault] {
         var faults: [ProviderConfigurationFault] = []
-        for domain in allowed.emailDomains where domain.utf8.isEmpty || domain.utf8.contains(UInt8(ascii: "@")) {
-            faults.append(.init("allowed.email_domains", "domains alone, without @"))
-            break
+        // They are compared exactly, so `*` would match none.
+        let isDomain = { (text: String) in !text.isEmpty && !text.utf8.contains { "@*".utf8.contains($0) } }
+        if !allowed.emailDomains.allSatisfy(isDomain) {
+            faults.append(.init("allowed.email_domains", "domains alone, without @ and *"))
         }
         for (name, values) in allowed.claims where name.utf8.isEmpty || values.isEmpty {
             faults.append(.init("allowed.claims", "the name of a claim and the list of its values"))

@@ -144,13 +144,13 @@ extension ValueFormat where Value == String {
             }, write: { URLText.withoutPath($0) }, isSecret: true)
     }
 
-    /// A method that a route takes. It is read in any case, and kept in upper case.
+    /// A method that a route takes. It is read in any case, and kept in upper case. `*` would stand for itself.
     static var method: Self {
         Self(
             expects: "a method such as GET; TRACE and CONNECT are never forwarded",
             read: { text in
                 let method = text.uppercased()
-                return HTTPToken.matches(text) && method != "TRACE" && method != "CONNECT" ? method : nil
+                return HTTPToken.matches(text) && !["TRACE", "CONNECT", "*"].contains(method) ? method : nil
             }, write: { $0 })
     }
 
