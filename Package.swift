@@ -397,7 +397,8 @@ let package = Package(
         .testTarget(
             name: "ExperienceTests",
             dependencies: [
-                "BasicsForTests", "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys", "Spans",
+                "BasicsForTests", "EdgeConfiguration", "Encodings", "Experience", "GatewayForTests", "Passkeys",
+                "Spans",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
