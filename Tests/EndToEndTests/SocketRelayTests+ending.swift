@@ -1,5 +1,4 @@
 import BasicsForTests
-import Dispatch
 import Foundation
 import GatewayForTests
 import Testing
@@ -209,35 +208,5 @@ extension SocketRelayTests {
         }
         let finished = try running[2].value()?.1 ?? ""
         #expect(finished.hasSuffix("0\r\n\r\n"), "an answer that is no stream is finished")
-    }
-
-    @Test("A stream whose family is refreshed while its upstream prepares it begins, whatever else ends meanwhile")
-    func refreshedBeforeHead() async throws {
-        let release = DispatchSemaphore(value: 0)
-        let upstream = try RecordingUpstream { _, stream in
-            _ = release.wait(timeout: .now() + 30)
-            try stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\nok")
-            return .close
-        }
-        defer { upstream.stop() }
-        let gateway = try await GatewayInProcess.start(
-            Self.yaml(upstream, more: "tokens: {access_token_lifetime: 15m, clock_skew: 0s}"))
-        defer { gateway.stop() }
-        let (ada, bob) = (try gateway.login(.ada), try gateway.login(.bob))
-        for isRefreshed in [true, false] {
-            let user = isRefreshed ? ada : try gateway.login(.ada)
-            upstream.forget()
-            let asking = Running { try gateway.request("GET", "/events/events", headers: [user.bearer]).status }
-            #expect(try await eventually { upstream.requests.count == 1 })
-            gateway.clock.advance(by: .seconds(10 * 60))
-            if isRefreshed { expectStatus(try gateway.refresh(user.refreshToken), 200) }
-            // Another's revocation has the gateway look at what is under way.
-            expectStatus(
-                try gateway.request("POST", "/api/auth/logout", headers: isRefreshed ? [bob.bearer] : [ada.bearer]), 204
-            )
-            gateway.clock.advance(by: .seconds(5 * 60 + 1))
-            release.signal()
-            #expect(try asking.value() == (isRefreshed ? 200 : 401))
-        }
     }
 }
